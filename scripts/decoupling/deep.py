@@ -1,0 +1,120 @@
+"""L ≥ 2 layers of linear attention with residuals, on batches of Gram matrices.
+
+Layer l maps every token by T_l = I + A_l G_{l−1} V_l, so G_l = T_lᵀG_{l−1}T_l and the prediction
+is ŷ = [x; 0]ᵀv with v = T_1 T_2 … T_L h. Applied from the right this takes only products of G_0
+with vectors: 4 of them for L = 2, 13 for L = 3. Contexts are the last, contiguous axis and come
+in blocks that stay in cache, so that weights of one seed meet a block as one matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from .models import Parameters
+from .sampling import GramBatch
+
+BLOCK = 512  # contexts at once: about 1 MB per vector of 50 seeds
+
+
+class _GramProduct(torch.autograd.Function):
+    """S v for symmetric S per context, shared by all seeds: [D, D, B] and [seeds, D, B]."""
+
+    @staticmethod
+    def forward(ctx, grams: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
+        ctx.grams = grams
+        product = grams[:, 0] * vectors[:, :1]
+        for j in range(1, grams.shape[0]):
+            product.addcmul_(grams[:, j], vectors[:, j : j + 1])
+        return product
+
+    @staticmethod
+    def backward(ctx, grad: torch.Tensor) -> tuple[None, torch.Tensor]:
+        return None, _GramProduct.apply(ctx.grams, grad)
+
+
+class _Chain:
+    """The layer chain of every seed on one block of contexts of task k."""
+
+    def __init__(self, grams: torch.Tensor, params: Parameters, k: int) -> None:
+        self.grams = grams
+        self.scores = params["query"] @ params["key"].mT  # A_l: [seeds, L, D, D]
+        self.values = params["value"]
+        seeds, self.layers, size, _ = self.scores.shape
+        self.prompt_outer = None
+        if "prompts" in params:
+            prompt = params["prompts"][:, k]
+            self.prompt_outer = prompt[:, :, None] * prompt[:, None]
+        if "heads" in params:
+            self.head = params["heads"][:, k, :, None]
+        else:
+            self.head = self.scores.new_zeros(seeds, size, 1)
+            self.head[:, -1] = 1
+
+    def predictor(self) -> torch.Tensor:
+        """v, [seeds, D, B]."""
+        vectors = self.head.expand(-1, -1, self.grams.shape[-1])
+        for layer in reversed(range(self.layers)):
+            vectors = self._tokens(layer, vectors)
+        return vectors
+
+    def _tokens(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
+        """T_l v."""
+        inner = self._gram(layer, self.values[:, layer] @ vectors)
+        return torch.baddbmm(vectors, self.scores[:, layer], inner)
+
+    def _tokens_transposed(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
+        """T_lᵀ v."""
+        inner = self._gram(layer, self.scores[:, layer].mT @ vectors)
+        return torch.baddbmm(vectors, self.values[:, layer].mT, inner)
+
+    def _gram(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
+        """The Gram matrix that enters `layer` (counted from 0), times v."""
+        if layer == 0:
+            product = _GramProduct.apply(self.grams, vectors)
+            if self.prompt_outer is not None:
+                product = torch.baddbmm(product, self.prompt_outer, vectors)
+            return product
+        below = layer - 1
+        return self._tokens_transposed(below, self._gram(below, self._tokens(below, vectors)))
+
+
+def batch_risk_and_gradient(
+    batch: GramBatch,
+    params: Parameters,
+    sigma_x: torch.Tensor,
+    noise_var: float,
+    out: Parameters,
+) -> torch.Tensor:
+    """Every seed's risk on the batch, [seeds]; the gradient of what `out` names is added to it."""
+    leaves = [params[name] for name in out]
+    total = torch.zeros(len(params["query"]), device=sigma_x.device)
+    for errors in _context_errors(batch, params, sigma_x):
+        loss = errors.sum(1) / batch.size
+        for grad, block in zip(out.values(), torch.autograd.grad(loss.sum(), leaves), strict=True):
+            grad += block
+        total += loss.detach()
+    return total + noise_var
+
+
+@torch.no_grad()
+def heldout_risk(
+    batch: GramBatch, params: Parameters, sigma_x: torch.Tensor, noise_var: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Every seed's risk on the batch and its standard error, [seeds] each."""
+    blocks = _context_errors(batch, params, sigma_x)
+    errors = torch.cat([block.double() for block in blocks], dim=1)
+    return errors.mean(1) + noise_var, errors.std(1) / batch.size**0.5
+
+
+def _context_errors(
+    batch: GramBatch, params: Parameters, sigma_x: torch.Tensor
+) -> Iterator[torch.Tensor]:
+    """(u − β)ᵀΣx(u − β) of every seed and context, [seeds, block], a block at a time."""
+    for k, (grams, betas) in enumerate(zip(batch.grams, batch.betas, strict=True)):
+        for start in range(0, betas.shape[1], BLOCK):
+            block = slice(start, start + BLOCK)
+            chain = _Chain(grams[..., block].contiguous(), params, k)
+            gap = chain.predictor()[:, :-1] - betas[:, block]
+            yield (gap * (sigma_x @ gap)).sum(1)

@@ -1,0 +1,78 @@
+"""The exact optimum of unconstrained one-layer attention, arm by arm.
+
+Two of the three unknowns are eliminated:
+* Prompts. p_k adds r = p_k(p_kᵀa_k) to φ = Sa_k, and r can be any vector with rᵀa_k ≥ 0. The
+  best one removes the bias of task k exactly, A₁r = μ_k − A₁E[S]a_k; A₁ has a null vector, along
+  which rᵀa_k can be made positive. So with prompts the optimum is that of the centred moments
+  (of S − E[S | k] and β − μ_k) without prompts; and fine-tuning costs no search at all.
+* A₁, given the heads: a linear solve, A₁ = E[βφᵀ]E[φφᵀ]⁻¹.
+That leaves the heads a_k, minimised by L-BFGS from several starts, the closed forms' heads among
+them, so that the result lies at or below the theorems. It is not convex: strictly, this is the
+best minimum found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from scipy.optimize import minimize
+
+from .models import ARMS
+from .moments import Moments, centred, population_moments
+from .risk import OneLayer, features, risk, risk_and_gradient
+from .spec import TaskMixture
+
+OPTIMUM_ARMS = ("plain", "finetune", "joint", "heads", "joint_heads")
+RANDOM_STARTS = 8
+
+
+def optima(mix: TaskMixture, n: int) -> dict[str, float]:
+    """The optimal risk of every arm; `finetune` is on the optimal `plain`."""
+    moments = {False: population_moments(mix, n)}
+    moments[True] = centred(moments[False], mix)
+    best = {
+        arm: min(
+            (
+                _descend(moments[ARMS[arm].prompts], heads)
+                for heads in _starts(mix, ARMS[arm].heads)
+            ),
+            key=lambda found: found[0],
+        )
+        for arm in OPTIMUM_ARMS
+        if arm != "finetune"
+    }
+    plain = best["plain"][1]
+    best["finetune"] = (risk(moments[True], plain).item(), plain)
+    return {arm: best[arm][0] for arm in OPTIMUM_ARMS}
+
+
+def _starts(mix: TaskMixture, task_heads: bool) -> list[torch.Tensor]:
+    """Heads [−shift; 1] that leave the means, remove them, or remove their average; and random
+    ones. [K, 1, D] or, shared by all tasks, [1, 1, D]."""
+    shared = mix.weights @ mix.means
+    shifts = [0 * mix.means, mix.means, np.broadcast_to(shared, mix.means.shape)]
+    heads = [torch.from_numpy(np.pad(-s, ((0, 0), (0, 1)), constant_values=1)) for s in shifts]
+    rng = np.random.default_rng(0)
+    size = (mix.tasks, mix.dim + 1)
+    heads += [torch.from_numpy(rng.standard_normal(size)) for _ in range(RANDOM_STARTS)]
+    return [h[:, None] if task_heads else h.mean(0)[None, None] for h in heads]
+
+
+def _descend(moments: Moments, start: torch.Tensor) -> tuple[float, OneLayer]:
+    """Minimise over the heads with the best A₁ for each; by the envelope theorem A₁'s own change
+    does not enter the gradient."""
+
+    def model(unknowns: np.ndarray) -> OneLayer:
+        heads = torch.from_numpy(unknowns).reshape(start.shape)
+        found = features(moments, heads, None)
+        return OneLayer(torch.linalg.solve(found.outer, found.beta, left=False), heads, None)
+
+    def objective(unknowns: np.ndarray) -> tuple[float, np.ndarray]:
+        value, grad = risk_and_gradient(moments, model(unknowns))
+        return value.item(), grad.heads.flatten().numpy()
+
+    options = {"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9, "maxcor": 30}
+    found = minimize(
+        objective, start.flatten().numpy(), jac=True, method="L-BFGS-B", options=options
+    )
+    return float(found.fun), model(found.x)

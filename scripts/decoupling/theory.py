@@ -1,0 +1,101 @@
+"""Theorems 1–4: the best risk of each arm in closed form, and parameters that reach it.
+
+For any Σx ≻ 0 and σ² ≥ 0. Notation: S̃ biased, S̄ debiased covariance, M = S̃ − S̄,
+t̃ = tr(Σx S̃) + σ² = E[y²] and t̄ = tr(Σx S̄) + σ².
+
+Where this differs from the paper's text:
+* Theorem 2 prints (nW̄−I)ᵀ(nW̄−I), which needs Σx to commute; `finetune` uses the general form.
+* Theorem 3 prints the prompt with the transpose of W̄⁻¹; W is not symmetric when S̄ and M do
+  not commute, and then that prompt is not optimal.
+* Theorem 4 in the appendix misses the σ² in the risk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .spec import TaskMixture
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A closed form: its risk, and ŷ = [x; 0]ᵀ A G a_k with G = Σ zzᵀ + p_k p_kᵀ reaches it."""
+
+    risk: float
+    weight: np.ndarray  # W, the upper left d×d block of A; the rest of A is 0
+    prompts: np.ndarray | None  # p_k, [K, D]
+    heads: np.ndarray  # a_k, [K, D]
+
+
+def plain(mix: TaskMixture, n: int) -> Solution:
+    """Theorem 1: W = S̃((n+1)ΣxS̃ + t̃I)⁻¹."""
+    cov, sx = mix.biased_cov, mix.sigma_x
+    weight = _preconditioner(cov, (n + 1) * sx @ cov + mix.label_power * np.eye(mix.dim))
+    risk = mix.label_power - n * np.trace(sx @ weight @ sx @ cov)
+    return Solution(risk, weight, None, _label_heads(mix))
+
+
+def finetune(mix: TaskMixture, n: int) -> Solution:
+    """Theorem 2: the best prompts on Theorem 1's W; gain tr(Σx R M Rᵀ) with R = nWΣx − I."""
+    base = plain(mix, n)
+    rest = n * base.weight @ mix.sigma_x - np.eye(mix.dim)
+    risk = base.risk - np.trace(mix.sigma_x @ rest @ mix.mean_outer @ rest.T)
+    return Solution(risk, base.weight, _mean_prompts(mix, n, base.weight), base.heads)
+
+
+def joint(mix: TaskMixture, n: int) -> Solution:
+    """Theorem 3: W = S̄((n+1)ΣxS̄ + t̃I + ΣxM)⁻¹."""
+    cov, sx = mix.debiased_cov, mix.sigma_x
+    weight = _preconditioner(
+        cov,
+        (n + 1) * sx @ cov + mix.label_power * np.eye(mix.dim) + sx @ mix.mean_outer,
+    )
+    risk = _debiased_risk(mix, n, weight)
+    return Solution(risk, weight, _mean_prompts(mix, n, weight), _label_heads(mix))
+
+
+def joint_heads(mix: TaskMixture, n: int) -> Solution:
+    """Theorem 4 and Proposition 1: W = S̄((n+1)ΣxS̄ + t̄I)⁻¹, a_k = [−μ_k; 1],
+    p_k = [W⁻¹μ_k; μ_kᵀW⁻¹μ_k + 1]."""
+    cov, sx = mix.debiased_cov, mix.sigma_x
+    power = np.trace(sx @ cov) + mix.noise_var
+    weight = _preconditioner(cov, (n + 1) * sx @ cov + power * np.eye(mix.dim))
+    heads = np.hstack([-mix.means, np.ones((mix.tasks, 1))])
+    top = np.linalg.solve(weight, mix.means.T).T
+    last = np.einsum("ki,ki->k", mix.means, top) + 1
+    return Solution(_debiased_risk(mix, n, weight), weight, np.hstack([top, last[:, None]]), heads)
+
+
+THEOREMS: dict[str, Callable[[TaskMixture, int], Solution]] = {
+    "plain": plain,
+    "finetune": finetune,
+    "joint": joint,
+    "joint_heads": joint_heads,
+}
+
+
+def _preconditioner(cov: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    """cov · inverse⁻¹."""
+    return np.linalg.solve(inverse.T, cov.T).T
+
+
+def _debiased_risk(mix: TaskMixture, n: int, weight: np.ndarray) -> float:
+    """t̄ − n tr(ΣxWΣxS̄)."""
+    sx, cov = mix.sigma_x, mix.debiased_cov
+    return float(np.trace(sx @ cov) + mix.noise_var - n * np.trace(sx @ weight @ sx @ cov))
+
+
+def _mean_prompts(mix: TaskMixture, n: int, weight: np.ndarray) -> np.ndarray:
+    """p_k = [(W⁻¹ − nΣx)μ_k; 1], which makes E[ŷ | x, k] = xᵀμ_k."""
+    top = np.linalg.solve(weight, mix.means.T).T - n * mix.means @ mix.sigma_x
+    return np.hstack([top, np.ones((mix.tasks, 1))])
+
+
+def _label_heads(mix: TaskMixture) -> np.ndarray:
+    """a = e_D for every task: the context's labels are what the values carry."""
+    heads = np.zeros((mix.tasks, mix.dim + 1))
+    heads[:, -1] = 1
+    return heads

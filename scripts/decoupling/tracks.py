@@ -1,0 +1,158 @@
+"""What is trained and how: recipes, and the state of one arm over a block of seeds."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from . import deep
+from .models import ARMS, MODELS, initial_values, trained_shapes
+from .moments import Moments
+from .risk import risk_and_gradient
+from .sampling import GramBatch
+from .spec import TaskMixture
+
+log = logging.getLogger(__name__)
+
+CONTINUATION_STAGES = 200  # steps in which the means grow
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # Adam's defaults
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How one arm is trained. The defaults are the paper's, with the exact gradient."""
+
+    gradient: str | int = "exact"  # or the contexts in a batch
+    iterations: int = 20_000
+    lr: float = 1e-3
+    schedule: str = "constant"  # or "cosine", from lr to 0
+    means_warmup: float = 0.0  # share of training over which all μ_k grow from 0 to themselves
+    prompt_lr_factor: float = 1.0  # prompts' rate over lr: they must go furthest
+    label_heads: bool = False  # start task heads near e_D instead of near 0
+    init_std: float = 0.1
+    test_contexts: int = 65_536  # of each of the two held-out sets of deeper models
+
+    def lr_at(self, iteration: int) -> float:
+        if self.schedule == "cosine":
+            return self.lr * (1 + math.cos(math.pi * iteration / self.iterations)) / 2
+        return self.lr
+
+    def mean_scale_at(self, iteration: int) -> float:
+        """Grows linearly, in steps so that exact moments need not be made anew every time."""
+        progress = iteration / (self.means_warmup * self.iterations) if self.means_warmup else 1.0
+        return min(1.0, math.floor(progress * CONTINUATION_STAGES) / CONTINUATION_STAGES)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing to train: an arm of a model."""
+
+    model: str
+    layers: int
+    arm: str
+    recipe: Recipe
+
+    @property
+    def key(self) -> str:
+        return f"{self.model}/{self.layers}/{self.arm}"
+
+
+class Track:
+    """A task's parameters for a block of seeds, and its Adam.
+
+    All trained parameters of a seed are one row of `theta`, their gradient one row of `grad`;
+    `params` are views into it, which for deeper models autograd takes as its leaves.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        mix: TaskMixture,
+        seeds: Sequence[int],
+        frozen: Mapping[str, torch.Tensor],
+        device: str,
+    ) -> None:
+        self.task, self.mix, self.seeds = task, mix, seeds
+        self.model = MODELS[task.model](mix.dim, mix.tasks, task.layers)
+        self.shapes = trained_shapes(self.model, ARMS[task.arm])
+        dtype = torch.float64 if task.layers == 1 else torch.float32
+        self.theta = self._initial_theta().to(device, dtype)
+        self.grad = torch.zeros_like(self.theta)
+        self.first = torch.zeros_like(self.grad)  # Adam's running mean of the gradient
+        self.second = torch.zeros_like(self.grad)  # and of its square
+        self.diverged_at = torch.full((len(seeds),), -1)  # iteration at which it was seen
+        self.params = {**frozen, **self._views(self.theta)}
+        self._grads = self._views(self.grad)
+        if task.layers > 1:
+            for name in self.shapes:
+                self.params[name] = self.params[name].detach().requires_grad_()
+        self._rates = torch.ones_like(self.grad[0])
+        if "prompts" in self.shapes:
+            self._views(self._rates[None])["prompts"][:] = task.recipe.prompt_lr_factor
+        self._sigma_x = torch.tensor(mix.sigma_x, device=device, dtype=dtype)
+
+    def _initial_theta(self) -> torch.Tensor:
+        recipe, arm = self.task.recipe, ARMS[self.task.arm]
+        values = initial_values(self.shapes, self.seeds, recipe.init_std, recipe.label_heads)
+        if arm.heads and not arm.weights:  # fine-tuning starts from the head that plain had
+            values["heads"] = torch.zeros_like(values["heads"])
+            values["heads"][..., -1] = 1
+        return torch.cat([value.flatten(1) for value in values.values()], 1)
+
+    def _views(self, flat: torch.Tensor) -> dict[str, torch.Tensor]:
+        parts = flat.split([math.prod(shape) for shape in self.shapes.values()], dim=1)
+        named = zip(self.shapes.items(), parts, strict=True)
+        return {name: part.unflatten(1, shape) for (name, shape), part in named}
+
+    @property
+    def frozen_params(self) -> dict[str, torch.Tensor]:
+        return {name: value.detach() for name, value in self.params.items()}
+
+    def step(self, iteration: int, data: Moments | GramBatch) -> torch.Tensor:
+        """One step of Adam; returns every seed's risk before it."""
+        if isinstance(data, Moments):
+            with torch.inference_mode():
+                value, grad = risk_and_gradient(data, self.model.one_layer(self.params))
+                self.model.pull_back(self.params, grad, self._grads)
+                self._adam(iteration)
+            return value
+        self.grad.zero_()
+        value = deep.batch_risk_and_gradient(
+            data, self.params, self._sigma_x, self.mix.noise_var, self._grads
+        )
+        with torch.no_grad():
+            self._adam(iteration)
+        return value
+
+    def _adam(self, iteration: int) -> None:
+        steps = iteration + 1
+        self.first.lerp_(self.grad, 1 - BETA1)
+        self.second.mul_(BETA2).addcmul_(self.grad, self.grad, value=1 - BETA2)
+        spread = self.second.sqrt().mul_((1 - BETA2**steps) ** -0.5).add_(EPSILON)
+        rate = self.task.recipe.lr_at(iteration) / (1 - BETA1**steps)
+        self.theta.addcdiv_(self.first * self._rates, spread, value=-rate)
+
+    def note_divergence(self, iteration: int, value: torch.Tensor) -> None:
+        bad = ~torch.isfinite(value.cpu()) & (self.diverged_at < 0)
+        if bad.any():
+            seeds = [self.seeds[i] for i in bad.nonzero().flatten()]
+            log.warning("%s: seeds %s diverged by iteration %d", self.task.key, seeds, iteration)
+            self.diverged_at[bad] = iteration
+
+    def state(self) -> dict[str, Any]:
+        """All that changes in training; the checkpoint."""
+        return {
+            "theta": self.theta,
+            "first": self.first,
+            "second": self.second,
+            "diverged_at": self.diverged_at,
+        }
+
+    def restore(self, state: Mapping[str, torch.Tensor]) -> None:
+        for name, tensor in self.state().items():
+            tensor.copy_(state[name])
