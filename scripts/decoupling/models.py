@@ -15,30 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from .recipes import Arm
 from .risk import OneLayer
 
 Parameters = Mapping[str, torch.Tensor]
-
-
-@dataclass(frozen=True)
-class Arm:
-    """What is trained: attention weights, task prompts, task heads. Without the weights, the
-    rest is fine-tuned on the frozen weights of the same seed's `plain`."""
-
-    weights: bool
-    prompts: bool
-    heads: bool
-
-
-ARMS = {
-    "plain": Arm(weights=True, prompts=False, heads=False),
-    "finetune": Arm(weights=False, prompts=True, heads=False),
-    "joint": Arm(weights=True, prompts=True, heads=False),
-    "joint_heads": Arm(weights=True, prompts=True, heads=True),
-    "heads": Arm(weights=True, prompts=False, heads=True),
-    "finetune_heads": Arm(weights=False, prompts=True, heads=True),
-    "finetune_only_heads": Arm(weights=False, prompts=False, heads=True),
-}
 
 
 @dataclass(frozen=True)
@@ -128,12 +108,11 @@ def trained_shapes(model: Model, arm: Arm) -> dict[str, tuple[int, ...]]:
 
 
 def initial_values(
-    shapes: Mapping[str, tuple[int, ...]], seeds: Sequence[int], std: float, label_heads: bool
+    shapes: Mapping[str, tuple[int, ...]], seeds: Sequence[int], std: float
 ) -> dict[str, torch.Tensor]:
     """Independent N(0, std²) entries, a stream of its own for every (seed, name).
 
     So a seed starts the same whichever arm, context length or block of seeds it is in.
-    `label_heads` puts the heads around e_D, the shared head, instead of around 0.
     """
     values = {}
     for name, shape in shapes.items():
@@ -142,8 +121,6 @@ def initial_values(
             for seed in seeds
         ]
         values[name] = std * torch.from_numpy(np.stack(draws))
-        if name == "heads" and label_heads:
-            values[name][..., -1] += 1
     return values
 
 

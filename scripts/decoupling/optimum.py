@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from scipy.optimize import minimize
 
-from .models import ARMS
 from .moments import Moments, centred, population_moments
+from .recipes import ARMS
 from .risk import OneLayer, features, risk, risk_and_gradient
 from .spec import TaskMixture
 

@@ -1,4 +1,4 @@
-"""The Parquet tables: their columns, how they are written and how they are read."""
+"""Parquet tables: how they are written and read, and the columns of a training run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-_CURVE_KEY = [
+CURVE_KEY = [
     ("setting", pa.string()),
     ("n", pa.int64()),
     ("model", pa.string()),
@@ -22,7 +22,7 @@ _CURVE_KEY = [
 
 RUNS = pa.schema(
     [
-        *_CURVE_KEY,
+        *CURVE_KEY,
         ("seed", pa.int64()),
         ("risk", pa.float64()),
         ("risk_se", pa.float64()),
@@ -31,32 +31,14 @@ RUNS = pa.schema(
         ("selection_risk", pa.float64()),  # what the best seed is chosen by
     ]
 )
-RISKS = pa.schema(
-    [
-        *_CURVE_KEY,
-        ("risk", pa.float64()),
-        ("risk_se", pa.float64()),
-        ("normalized", pa.float64()),
-        ("best_seed", pa.int64()),
-        ("median", pa.float64()),
-        ("seeds_ok", pa.int64()),
-        ("seeds_total", pa.int64()),
-    ]
-)
-THEORY = pa.schema(
-    [
-        ("setting", pa.string()),
-        ("n", pa.int64()),
-        ("curve", pa.string()),  # theorem | optimum
-        ("arm", pa.string()),
-        ("risk", pa.float64()),
-        ("normalized", pa.float64()),
-    ]
-)
 
 
-class UnreadableTable(RuntimeError):
-    """A Parquet file that cannot be read as the table it should be."""
+class TableError(RuntimeError):
+    """A Parquet file, `path`, that cannot be read as the table it should be."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(f"{path}: {what}")
+        self.path = path
 
 
 @contextmanager
@@ -85,14 +67,14 @@ def write_table(
 
 
 def read_table(path: Path, schema: pa.Schema) -> pd.DataFrame:
-    """Read a table, or raise UnreadableTable with the file's name."""
+    """Read a table, or raise TableError."""
     try:
         table = pq.read_table(path, partitioning=None)
     except (OSError, pa.ArrowInvalid) as error:
-        raise UnreadableTable(f"{path}: not a readable Parquet file ({error})") from error
+        raise TableError(path, f"not a readable Parquet file ({error})") from error
     missing = sorted(set(schema.names) - set(table.column_names))
     if missing:
-        raise UnreadableTable(f"{path}: has no column {', '.join(missing)}")
+        raise TableError(path, f"has no column {', '.join(missing)}")
     return table.select(schema.names).to_pandas()
 
 

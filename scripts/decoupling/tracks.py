@@ -1,65 +1,25 @@
-"""What is trained and how: recipes, and the state of one arm over a block of seeds."""
+"""The state of one arm in training, over a block of seeds."""
 
 from __future__ import annotations
 
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from . import deep
-from .models import ARMS, MODELS, initial_values, trained_shapes
+from .models import MODELS, initial_values, trained_shapes
 from .moments import Moments
+from .recipes import ARMS, Task
 from .risk import risk_and_gradient
 from .sampling import GramBatch
 from .spec import TaskMixture
 
 log = logging.getLogger(__name__)
 
-CONTINUATION_STAGES = 200  # steps in which the means grow
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # Adam's defaults
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How one arm is trained. The defaults are the paper's, with the exact gradient."""
-
-    gradient: str | int = "exact"  # or the contexts in a batch
-    iterations: int = 20_000
-    lr: float = 1e-3
-    schedule: str = "constant"  # or "cosine", from lr to 0
-    means_warmup: float = 0.0  # share of training over which all μ_k grow from 0 to themselves
-    prompt_lr_factor: float = 1.0  # prompts' rate over lr: they must go furthest
-    label_heads: bool = False  # start task heads near e_D instead of near 0
-    init_std: float = 0.1
-    test_contexts: int = 65_536  # of each of the two held-out sets of deeper models
-
-    def lr_at(self, iteration: int) -> float:
-        if self.schedule == "cosine":
-            return self.lr * (1 + math.cos(math.pi * iteration / self.iterations)) / 2
-        return self.lr
-
-    def mean_scale_at(self, iteration: int) -> float:
-        """Grows linearly, in steps so that exact moments need not be made anew every time."""
-        progress = iteration / (self.means_warmup * self.iterations) if self.means_warmup else 1.0
-        return min(1.0, math.floor(progress * CONTINUATION_STAGES) / CONTINUATION_STAGES)
-
-
-@dataclass(frozen=True)
-class Task:
-    """One thing to train: an arm of a model."""
-
-    model: str
-    layers: int
-    arm: str
-    recipe: Recipe
-
-    @property
-    def key(self) -> str:
-        return f"{self.model}/{self.layers}/{self.arm}"
 
 
 class Track:
@@ -97,8 +57,8 @@ class Track:
         self._sigma_x = torch.tensor(mix.sigma_x, device=device, dtype=dtype)
 
     def _initial_theta(self) -> torch.Tensor:
-        recipe, arm = self.task.recipe, ARMS[self.task.arm]
-        values = initial_values(self.shapes, self.seeds, recipe.init_std, recipe.label_heads)
+        arm = ARMS[self.task.arm]
+        values = initial_values(self.shapes, self.seeds, self.task.recipe.init_std)
         if arm.heads and not arm.weights:  # fine-tuning starts from the head that plain had
             values["heads"] = torch.zeros_like(values["heads"])
             values["heads"][..., -1] = 1

@@ -19,12 +19,12 @@ import torch
 
 from . import deep
 from .checkpoint import Checkpoint
-from .models import ARMS
 from .moments import Moments, batch_moments, population_moments
+from .recipes import ARMS, Task
 from .risk import risk
 from .sampling import GramBatch, GramSampler
 from .spec import TaskMixture
-from .tracks import Task, Track
+from .tracks import Track
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +84,8 @@ class _Job:
         self.finished: dict[str, list] = dict(self.saved["finished"]) if self.saved else {}
 
     def track(self, task: Task, frozen: Mapping[str, torch.Tensor] | None = None) -> Track:
-        return Track(task, self.mix, self.seeds, frozen or {}, self.device)
+        seeds = [s for s in self.seeds if task.seeds is None or s < task.seeds]
+        return Track(task, self.mix, seeds, frozen or {}, self.device)
 
     def run_stage(self, name: str, tracks: list[Track]) -> list[Track]:
         """Train the tracks together, from where the checkpoint left them."""
@@ -143,7 +144,7 @@ class _Job:
                 self._heldout(track, s) for s in ("report", "select")
             )
         columns = zip(
-            self.seeds,
+            track.seeds,
             *(tensor.tolist() for tensor in (report, error, selection, track.diverged_at)),
             strict=True,
         )

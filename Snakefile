@@ -1,0 +1,27 @@
+# A setting in the config becomes a spec, a spec becomes runs (trained) and theory (computed),
+# runs become risks, and risks and theory become figures.
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config/config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/specs.smk"
+include: "rules/train.smk"
+include: "rules/aggregate.smk"
+include: "rules/theory.smk"
+include: "rules/figures.smk"
+
+
+localrules:
+    all,
+
+
+rule all:
+    default_target: True
+    input:
+        expand("figures/{figure}.{format}", figure=FIGURES, format=["pdf", "png"]),

@@ -1,0 +1,71 @@
+# Checks the config, and says which files there are.
+
+import json
+import sys
+from pathlib import Path
+
+import yaml
+from snakemake.exceptions import WorkflowError
+
+# The library is used in place, so that a clone needs no installation step of its own.
+sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
+from decoupling import config as cfg
+
+with open(Path(workflow.basedir) / "config" / "schema.yaml") as schema_file:
+    found = cfg.problems(config, yaml.safe_load(schema_file))
+if found:
+    raise WorkflowError("The config has problems:\n" + "\n".join(found))
+
+PROTOCOL = config["protocol"]
+FIGURES = cfg.figure_names(config)
+
+
+wildcard_constraints:
+    protocol="|".join(config["protocols"]),
+    setting="|".join(config["settings"]),
+    figure="|".join(FIGURES),
+    n=r"\d+",
+    first=r"\d+",
+    last=r"\d+",
+
+
+def library(*modules):
+    """Modules a rule depends on: inputs, so that an edit reruns what used them and nothing else."""
+    return [f"scripts/decoupling/{module}.py" for module in ("__init__", *modules)]
+
+
+def seed_blocks(protocol, setting):
+    """(first, last) of each block of seeds that a protocol trains for a setting."""
+    seeds = max(task["seeds"] for task in cfg.training_tasks(config, protocol, setting))
+    size = config["protocols"][protocol]["seeds_per_job"]
+    return [(first, min(first + size, seeds) - 1) for first in range(0, seeds, size)]
+
+
+def run_files(wildcards):
+    return [
+        f"data/{wildcards.protocol}/runs/{wildcards.setting}/n{n}/seeds{first}-{last}.parquet"
+        for n in cfg.setting(config, wildcards.setting)["n"]
+        for first, last in seed_blocks(wildcards.protocol, wildcards.setting)
+    ]
+
+
+def figure_files(pattern, computed=False):
+    """Input function: a file per setting on a figure; or only per setting with computed curves."""
+
+    def files(wildcards):
+        figure = cfg.figure(config, wildcards.figure)
+        settings = {
+            panel["setting"]
+            for panel in figure["panels"]
+            if not computed
+            or figure["layout"] == "overview"
+            or panel["dashed"] in ("theorem", "optimum")
+        }
+        return [pattern.format(setting=setting) for setting in sorted(settings)]
+
+    return files
+
+
+def canonical_json(value):
+    """One text for one value: recorded as a parameter, it changes only if the value does."""
+    return json.dumps(value, sort_keys=True)

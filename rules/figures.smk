@@ -1,0 +1,25 @@
+# Needs risks and theory of the settings on a figure. Makes the figure, as PDF and PNG.
+
+
+rule figure:
+    input:
+        script="scripts/figure.py",
+        library=library("spec", "results", "tables", "plotting"),
+        specs=figure_files("data/specs/{setting}.json"),
+        risks=figure_files(f"data/{PROTOCOL}/risks/{{setting}}.parquet"),
+        theory=figure_files("data/theory/{setting}.parquet", computed=True),
+    output:
+        pdf="figures/{figure}.pdf",
+        png="figures/{figure}.png",
+    log:
+        "logs/figures/{figure}.log",
+    conda:
+        "../envs/pipeline.yaml"
+    threads: 1
+    params:
+        figure=lambda wildcards: canonical_json(cfg.figure(config, wildcards.figure)),
+        note=lambda wildcards: cfg.protocol_note(config, wildcards.figure),
+    shell:
+        "python {input.script} --figure {params.figure:q} --note {params.note:q}"
+        " --specs {input.specs} --risks {input.risks} --theory {input.theory}"
+        " --pdf {output.pdf} --png {output.png} 2> {log}"

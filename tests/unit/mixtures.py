@@ -1,0 +1,102 @@
+"""Task mixtures to test on: the paper's settings and random ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from decoupling.models import MODELS, Model, initial_values, trained_shapes
+from decoupling.recipes import ARMS
+from decoupling.sampling import GramBatch
+from decoupling.spec import TaskMixture, mixture_from_config
+from literal import Sequences, context_grams
+
+NONISO = [0.9] + [0.9**-i for i in range(1, 10)]
+_MEANS = {"a": [1.7, -1.3], "c": [2.1, -0.9], "d": [1.4, -0.6]}
+
+
+def _block(means: list, covs: list, weights: tuple = (0.3, 0.7), **more) -> dict:
+    return {"d": 10, "weights": list(weights), "means": means, "covs": covs, **more}
+
+
+PAPER_BLOCKS = {
+    "fig2a": _block(_MEANS["a"], [1, 1]),
+    "fig2b": _block([0, 0], [1, 2], (0.5, 0.5)),
+    "fig2c": _block(_MEANS["c"], [1, 1]),
+    "fig2d": _block(_MEANS["d"], [1, 2]),
+    "figA1a": _block(_MEANS["a"], [1, 1], noise_var=5),
+    "figA1b": _block(_MEANS["c"], [1, 1], noise_var=5),
+    "figA1c": _block(_MEANS["a"], [1, 1], cov_base=NONISO, noise_var=5),
+    "figA1d": _block(_MEANS["d"], [1, 2], cov_base=NONISO, noise_var=5),
+    "figA2a": _block(_MEANS["a"], [1, 2], cov_base=NONISO),
+    "figA2d": _block(_MEANS["a"], [1, 2], cov_base=NONISO, noise_var=5),
+}
+
+
+def paper(name: str) -> TaskMixture:
+    return mixture_from_config(name, PAPER_BLOCKS[name])
+
+
+def random_spd(rng: np.random.Generator, dim: int) -> np.ndarray:
+    """Eigenvalues in [0.5, 2], so that inverses keep 1e-10 within reach."""
+    basis, _ = np.linalg.qr(rng.standard_normal((dim, dim)))
+    matrix = (basis * rng.uniform(0.5, 2, dim)) @ basis.T
+    return (matrix + matrix.T) / 2
+
+
+def random_mixture(rng: np.random.Generator, dim: int, tasks: int, noise: float) -> TaskMixture:
+    """Nothing commutes, nothing is equal."""
+    return TaskMixture(
+        f"random{dim}x{tasks}",
+        rng.dirichlet(np.full(tasks, 5.0)),
+        rng.standard_normal((tasks, dim)),
+        np.stack([random_spd(rng, dim) for _ in range(tasks)]),
+        random_spd(rng, dim),
+        noise,
+    )
+
+
+def random_cases(count: int, max_tasks: int = 4) -> list[tuple[TaskMixture, int]]:
+    """Mixtures with d in 1…8, K in 1…max_tasks and n in 1…60; every third is noise-free."""
+    rng = np.random.default_rng(2503)
+    return [
+        (
+            random_mixture(
+                rng,
+                int(rng.integers(1, 9)),
+                int(rng.integers(1, max_tasks + 1)),
+                float(rng.uniform(0, 3)) if i % 3 else 0.0,
+            ),
+            int(rng.integers(1, 61)),
+        )
+        for i in range(count)
+    ]
+
+
+def case_name(case: tuple[TaskMixture, int]) -> str:
+    mix, n = case
+    return f"d{mix.dim}-K{mix.tasks}-n{n}-noise{mix.noise_var:.1f}"
+
+
+# Every model with the arms it has: the reduced model has no heads.
+MODEL_ARMS = [("attention", arm) for arm in ARMS] + [
+    ("reduced", arm) for arm in ARMS if not ARMS[arm].heads
+]
+
+
+def random_parameters(
+    mix: TaskMixture, model: str, arm: str, seeds: range, layers: int = 1, std: float = 0.5
+) -> tuple[Model, dict[str, torch.Tensor]]:
+    """A model with random weights and whatever else the arm gives it, batched over seeds."""
+    made = MODELS[model](mix.dim, mix.tasks, layers)
+    shapes = {**made.weight_shapes, **trained_shapes(made, ARMS[arm])}
+    return made, initial_values(shapes, seeds, std, label_heads=False)
+
+
+def gram_batch(sequences: Sequences, tasks: int) -> GramBatch:
+    """The library's view of literal sequences."""
+    grams, members = context_grams(sequences), [sequences.task == k for k in range(tasks)]
+    return GramBatch(
+        [grams[member].permute(1, 2, 0).contiguous() for member in members],
+        [sequences.beta[member].T.contiguous() for member in members],
+    )

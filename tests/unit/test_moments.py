@@ -1,0 +1,120 @@
+"""Moments of the context's Gram matrix: exact, sampled and centred."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import literal
+import mixtures
+import numpy as np
+import pytest
+import torch
+from agreement import assert_averages
+
+from decoupling.moments import Moments, batch_moments, centred, packing, population_moments
+from decoupling.sampling import GramBatch, GramSampler
+from decoupling.spec import TaskMixture
+
+BATCHES, SIZE = 60, 2_000
+SHAPES = [(1, 2, 1, 0.5), (2, 1, 3, 0.0), (2, 2, 2, 0.3), (3, 3, 1, 0.7), (3, 2, 8, 0.0)]
+SHAPE_NAMES = [f"d{d}-K{k}-n{n}-noise{s}" for d, k, n, s in SHAPES]
+FIELDS = ("second", "cross", "first", "beta", "mass")
+
+
+def mixture(shape: tuple) -> tuple[TaskMixture, int]:
+    dim, tasks, n, noise = shape
+    return mixtures.random_mixture(np.random.default_rng([dim, tasks, n]), dim, tasks, noise), n
+
+
+def flat(moments: Moments) -> np.ndarray:
+    parts = [getattr(moments, field).flatten().numpy() for field in FIELDS]
+    return np.concatenate([*parts, [moments.label_power]])
+
+
+def literal_batch(mix: TaskMixture, n: int, count: int, seed: int) -> GramBatch:
+    generator = torch.Generator().manual_seed(seed)
+    return mixtures.gram_batch(literal.draw_sequences(mix, n, count, generator), mix.tasks)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+def test_exact_moments_against_literal_sequences(shape: tuple):
+    mix, n = mixture(shape)
+    groups = [flat(batch_moments(literal_batch(mix, n, SIZE, i), mix)) for i in range(BATCHES)]
+    assert_averages(np.array(groups), flat(population_moments(mix, n)))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+def test_minibatch_moments_average_to_the_exact_ones(shape: tuple):
+    mix, n = mixture(shape)
+    sampler = GramSampler(mix, n, "test")
+    groups = [flat(batch_moments(sampler.batch(i, SIZE), mix)) for i in range(BATCHES)]
+    assert_averages(np.array(groups), flat(population_moments(mix, n)))
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.4])
+def test_scaled_means(scale: float):
+    """Sampling with a mean scale is sampling from the mixture with scaled means."""
+    mix, n = mixture((2, 2, 3, 0.3))
+    sampler, scaled = GramSampler(mix, n, "test"), mix.scaled_means(scale)
+    batches = [sampler.batch(i, SIZE, scale) for i in range(BATCHES)]
+    groups = np.array([flat(batch_moments(batch, scaled)) for batch in batches])
+    assert_averages(groups, flat(population_moments(scaled, n)))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+def test_batch_moments_are_the_averages_they_say(shape: tuple):
+    """½E[S_ik S_jl + S_il S_jk], E[S_jl β_m], … by their definitions."""
+    mix, n = mixture(shape)
+    batch = literal_batch(mix, n, 30, 0)
+    found = batch_moments(batch, mix)
+    pack = packing(mix.dim + 1, torch.device("cpu"))
+    power = mix.noise_var
+    for k, (s, beta) in enumerate(zip(batch.grams, batch.betas, strict=True)):
+        pairs = torch.einsum("ikb,jlb->ijkl", s, s) + torch.einsum("ilb,jkb->ijkl", s, s)
+        packed = pairs[pack.rows, pack.cols][:, pack.rows, pack.cols] / (2 * batch.size)
+        torch.testing.assert_close(found.second[k], packed)
+        cross = torch.einsum("jlb,mb->jml", s, beta) / batch.size
+        torch.testing.assert_close(found.cross[k], cross)
+        torch.testing.assert_close(found.first[k], s.sum(-1) / batch.size)
+        torch.testing.assert_close(found.beta[k], beta.sum(-1) / batch.size)
+        assert found.mass[k].item() == pytest.approx(beta.shape[1] / batch.size)
+        outer = (beta @ beta.T / batch.size).numpy()
+        power += np.trace(mix.sigma_x @ outer)
+    assert found.label_power == pytest.approx(power, rel=1e-12)
+
+
+def centre(batch: GramBatch) -> GramBatch:
+    """S − mean of S and β − mean of β within every task."""
+    return GramBatch(
+        [gram - gram.mean(-1, keepdim=True) for gram in batch.grams],
+        [beta - beta.mean(-1, keepdim=True) for beta in batch.betas],
+    )
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+def test_centred_moments_are_moments_of_centred_quantities(shape: tuple):
+    mix, n = mixture(shape)
+    batch = literal_batch(mix, n, 300, 0)
+    found = centred(batch_moments(batch, mix), mix)
+    expected = batch_moments(centre(batch), mix)
+    for field in FIELDS:
+        torch.testing.assert_close(
+            getattr(found, field), getattr(expected, field), rtol=1e-9, atol=1e-9
+        )
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+def test_centred_label_power_is_that_of_zero_means(shape: tuple):
+    mix, n = mixture(shape)
+    found = centred(population_moments(mix, n), mix)
+    zero = replace(mix, means=0 * mix.means)
+    assert found.label_power == pytest.approx(zero.label_power, rel=1e-12)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+def test_sigma_x_is_dropped_only_for_the_identity(shape: tuple):
+    mix, n = mixture(shape)
+    kept = population_moments(mix, n).sigma_x
+    np.testing.assert_array_equal(kept, mix.sigma_x)
+    identity = replace(mix, sigma_x=np.eye(mix.dim))
+    assert population_moments(identity, n).sigma_x is None

@@ -1,0 +1,146 @@
+"""The exact optimum of unconstrained attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import mixtures
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+
+from decoupling.moments import Moments, population_moments
+from decoupling.optimum import OPTIMUM_ARMS, optima
+from decoupling.recipes import ARMS
+from decoupling.risk import OneLayer, features, risk
+from decoupling.spec import TaskMixture
+from decoupling.theory import THEOREMS
+
+CASES = mixtures.random_cases(6, max_tasks=3)
+PAPER_CASES = [("fig2a", 10), ("fig2b", 20), ("fig2d", 50), ("figA1d", 1), ("figA2d", 7)]
+
+
+@cache
+def paper_optima(name: str, n: int) -> dict[str, float]:
+    return optima(mixtures.paper(name), n)
+
+
+def descend(objective: Callable[[torch.Tensor], torch.Tensor], start: torch.Tensor) -> tuple:
+    """Plain L-BFGS on autograd's gradient."""
+
+    def value_and_gradient(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        x = torch.tensor(flat, requires_grad=True)
+        value = objective(x.reshape(start.shape))
+        return value.item(), torch.autograd.grad(value, x)[0].numpy()
+
+    options = {"maxiter": 5000, "maxfun": 10_000, "ftol": 1e-15, "gtol": 1e-10, "maxcor": 30}
+    found = minimize(
+        value_and_gradient, start.flatten().numpy(), jac=True, method="L-BFGS-B", options=options
+    )
+    return found.fun, torch.tensor(found.x).reshape(start.shape)
+
+
+def best_query(moments: Moments, heads: torch.Tensor, prompts: torch.Tensor | None) -> OneLayer:
+    """A₁ = E[βφᵀ]E[φφᵀ]⁻¹ for given heads and prompts."""
+    made = features(moments, heads, prompts)
+    query = torch.linalg.solve(made.outer, made.beta, left=False)
+    return OneLayer(query, heads, prompts)
+
+
+def split(unknowns: torch.Tensor, arm: str) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Heads (one or one per task) and prompts from [2 or 1, K, D] unknowns."""
+    heads = unknowns[0, :, None]
+    heads = heads if ARMS[arm].heads else heads.mean(0, keepdim=True)
+    return heads, unknowns[1, :, None] if ARMS[arm].prompts else None
+
+
+def searched(mix: TaskMixture, n: int, arm: str, spread: float, seed: int) -> tuple:
+    """Over heads and prompts themselves, started around the closed form."""
+    moments = population_moments(mix, n)
+    solution = THEOREMS[arm](mix, n)
+    parts = [solution.heads, solution.prompts] if ARMS[arm].prompts else [solution.heads]
+    start = torch.tensor(np.stack(parts))
+    noise = torch.randn(start.shape, generator=torch.Generator().manual_seed(seed)).double()
+    start = start * (1 + spread * noise) + spread * noise
+
+    def objective(unknowns: torch.Tensor) -> torch.Tensor:
+        return risk(moments, best_query(moments, *split(unknowns, arm))).sum()
+
+    value, unknowns = descend(objective, start)
+    return value, best_query(moments, *split(unknowns, arm))
+
+
+@pytest.mark.parametrize(
+    ("name", "arm", "expected"),
+    [("fig2a", "plain", 4.4351), ("fig2a", "joint", 3.8465), ("fig2c", "plain", 4.2964)],
+)
+def test_reference_values(name: str, arm: str, expected: float):
+    assert paper_optima(name, 50)[arm] == pytest.approx(expected, abs=5e-5)
+
+
+def assert_bounds(best: dict[str, float], mix: TaskMixture, n: int) -> None:
+    """Below the theorems, and what trains more is at least as good; to float precision."""
+    slack = 1 + 1e-10
+    for arm in ("plain", "joint", "joint_heads"):
+        assert best[arm] <= THEOREMS[arm](mix, n).risk * slack
+    assert best["joint_heads"] <= best["joint"] * slack
+    assert best["joint"] <= best["finetune"] * slack
+    assert best["finetune"] <= best["plain"] * slack
+    assert best["joint_heads"] <= best["heads"] * slack
+    assert best["heads"] <= best["plain"] * slack
+    assert mix.noise_var < best["joint_heads"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=mixtures.case_name)
+def test_order_for_random_mixtures(case):
+    assert_bounds(optima(*case), *case)
+
+
+@pytest.mark.parametrize(("name", "n"), PAPER_CASES)
+def test_order_for_the_papers_settings(name: str, n: int):
+    assert_bounds(paper_optima(name, n), mixtures.paper(name), n)
+
+
+@pytest.mark.parametrize("n", [1, 20, 50])
+def test_without_means_the_theorem_is_the_optimum(n: int):
+    """fig2b: nothing to gain for an unconstrained model that shares its head."""
+    best, mix = paper_optima("fig2b", n), mixtures.paper("fig2b")
+    for arm in ("plain", "finetune", "joint"):
+        assert best[arm] == pytest.approx(THEOREMS[arm](mix, n).risk, rel=1e-8)
+
+
+@pytest.mark.parametrize("arm", ["plain", "joint", "joint_heads"])
+@pytest.mark.parametrize("case", CASES[:4], ids=mixtures.case_name)
+def test_search_over_prompts_and_heads_finds_no_less(case, arm: str):
+    """Without centring: from anywhere it stays above, and the best of five starts reaches it."""
+    best = optima(*case)[arm]
+    found = [searched(*case, arm, spread, i)[0] for i, spread in enumerate((0.01, 0.1, 0.3, 1, 2))]
+    assert min(found) >= best * (1 - 1e-8)
+    assert min(found) == pytest.approx(best, rel=1e-4)
+
+
+@pytest.mark.parametrize("case", CASES[:4], ids=mixtures.case_name)
+def test_finetune_is_the_best_prompt_on_the_plain_optimum(case):
+    """Numerically, over the prompts alone, at a `plain` optimum found independently."""
+    mix, n = case
+    best, moments = optima(mix, n), population_moments(mix, n)
+    plain_risk, plain = min(
+        (searched(mix, n, "plain", spread, i) for i, spread in enumerate((0.01, 0.3, 1))),
+        key=lambda found: found[0],
+    )
+    assert plain_risk == pytest.approx(best["plain"], rel=1e-8)
+
+    def objective(prompts: torch.Tensor) -> torch.Tensor:
+        return risk(moments, OneLayer(plain.query, plain.heads, prompts)).sum()
+
+    shape = (mix.tasks, 1, mix.dim + 1)
+    starts = [torch.randn(shape, generator=torch.Generator().manual_seed(i)) for i in range(6)]
+    found = min(descend(objective, 10 * start.double())[0] for start in starts)
+    assert found >= best["finetune"] * (1 - 1e-5)
+    assert found == pytest.approx(best["finetune"], rel=1e-4)
+
+
+def test_arms():
+    assert set(paper_optima("fig2a", 50)) == set(OPTIMUM_ARMS)

@@ -1,0 +1,141 @@
+"""Theorems 1–4: their values, that their parameters reach them, and the corrected points."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import mixtures
+import numpy as np
+import pytest
+import torch
+
+from decoupling.moments import population_moments
+from decoupling.risk import OneLayer, risk
+from decoupling.spec import TaskMixture
+from decoupling.theory import THEOREMS, Solution
+
+REFERENCE_N = (1, 10, 20, 30, 40, 50)
+REFERENCE = {  # fig2d, raw risk
+    "plain": (22.2598136, 12.0287807, 8.2957726, 6.3681948, 5.1757503, 4.3621184),
+    "finetune": (17.1687760, 11.4606207, 8.1080966, 6.2758061, 5.1209456, 4.3258820),
+    "joint": (16.0191868, 10.5515646, 7.6544337, 6.0066507, 4.9430287, 4.1995810),
+    "joint_heads": (15.5833333, 8.9047619, 6.0322581, 4.5609756, 3.6666667, 3.0655738),
+}
+CASES = mixtures.random_cases(30)
+
+
+def exact_risk(mix: TaskMixture, n: int, solution: Solution) -> float:
+    """The exact risk of a closed form's parameters."""
+    query = torch.from_numpy(np.pad(solution.weight, ((0, 0), (0, 1))))[None]
+    heads = torch.from_numpy(solution.heads)[:, None]
+    prompts = None if solution.prompts is None else torch.from_numpy(solution.prompts)[:, None]
+    return risk(population_moments(mix, n), OneLayer(query, heads, prompts)).item()
+
+
+def printed_prompts(mix: TaskMixture, n: int, weight: np.ndarray) -> np.ndarray:
+    """Theorem 3 as printed: rows of M_μ(W̄⁻¹ − nI)Σx with W̄ = ΣxW."""
+    inverse = np.linalg.inv(mix.sigma_x @ weight)
+    top = mix.means @ (inverse - n * np.eye(mix.dim)) @ mix.sigma_x
+    return np.hstack([top, np.ones((mix.tasks, 1))])
+
+
+def log_slope(gap, n: float) -> float:
+    """d log gap / d log n around n."""
+    return math.log(gap(2 * n) / gap(n / 2)) / math.log(4)
+
+
+@pytest.mark.parametrize("arm", THEOREMS)
+def test_reference_values(arm: str):
+    mix = mixtures.paper("fig2d")
+    risks = [THEOREMS[arm](mix, n).risk for n in REFERENCE_N]
+    np.testing.assert_allclose(risks, REFERENCE[arm], rtol=0, atol=1e-6)
+    assert mix.label_power == pytest.approx(25.4, rel=1e-14)
+
+
+@pytest.mark.parametrize("arm", THEOREMS)
+@pytest.mark.parametrize("case", CASES, ids=mixtures.case_name)
+def test_parameters_reach_the_risk(case, arm: str):
+    solution = THEOREMS[arm](*case)
+    assert exact_risk(*case, solution) == pytest.approx(solution.risk, rel=1e-10)
+
+
+@pytest.mark.parametrize("arm", THEOREMS)
+@pytest.mark.parametrize("case", CASES[:6], ids=mixtures.case_name)
+def test_parameters_are_stationary(case, arm: str):
+    """Nearby weights (and nearby prompts) of the same form do no better."""
+    mix, n = case
+    solution = THEOREMS[arm](mix, n)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        change = 1e-3 * rng.standard_normal(solution.weight.shape) * np.abs(solution.weight).max()
+        moved = replace(solution, weight=solution.weight + change)
+        if arm != "finetune":  # whose weight is plain's, not its own best
+            assert exact_risk(mix, n, moved) > solution.risk
+        if solution.prompts is not None:
+            factor = 1 + 1e-3 * rng.standard_normal(solution.prompts.shape)
+            moved = replace(solution, prompts=solution.prompts * factor)
+            assert exact_risk(mix, n, moved) > solution.risk
+
+
+@pytest.mark.parametrize("case", CASES, ids=mixtures.case_name)
+def test_order_of_the_arms(case):
+    risks = {arm: theorem(*case).risk for arm, theorem in THEOREMS.items()}
+    assert risks["joint_heads"] < risks["joint"] < risks["finetune"] < risks["plain"]
+
+
+@pytest.mark.parametrize("n", REFERENCE_N)
+@pytest.mark.parametrize("arm", THEOREMS)
+def test_without_means_all_coincide(arm: str, n: int):
+    mix = mixtures.paper("fig2b")
+    normalized = THEOREMS[arm](mix, n).risk / mix.label_power
+    assert normalized == pytest.approx((mix.dim + 1) / (n + mix.dim + 1), rel=1e-12)
+
+
+def test_printed_finetune_gain_needs_commuting_sigma_x():
+    """Theorem 2 prints tr(M(nW̄−I)ᵀ(nW̄−I)): right for Σx = I, wrong otherwise."""
+    wrong = []
+    for mix in (mixtures.paper("figA1d"), mixtures.random_mixture(np.random.default_rng(5), 4, 3, 1)):
+        plain, tuned = (THEOREMS[arm](mix, 5) for arm in ("plain", "finetune"))
+        rest = 5 * mix.sigma_x @ plain.weight - np.eye(mix.dim)
+        printed = plain.risk - np.trace(mix.mean_outer @ rest.T @ rest)
+        wrong.append(abs(printed - exact_risk(mix, 5, tuned)) / tuned.risk)
+    assert wrong[0] < 1e-10
+    assert wrong[1] > 1e-3
+
+
+def test_printed_joint_prompt_is_transposed():
+    mix, n = mixtures.paper("figA1d"), 1
+    joint = THEOREMS["joint"](mix, n)
+    printed = replace(joint, prompts=printed_prompts(mix, n, joint.weight))
+    assert joint.risk == pytest.approx(31.61169, abs=5e-6)
+    assert exact_risk(mix, n, printed) == pytest.approx(31.64407, abs=5e-6)
+
+
+@pytest.mark.parametrize("name", ["fig2a", "fig2c", "figA1a", "figA1b"])
+def test_printed_joint_prompt_where_covariances_commute(name: str):
+    mix, n = mixtures.paper(name), 10
+    joint = THEOREMS["joint"](mix, n)
+    np.testing.assert_allclose(printed_prompts(mix, n, joint.weight), joint.prompts, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["figA1a", "figA1b", "figA1c", "figA1d"])
+def test_appendix_theorem_4_misses_the_noise(name: str):
+    mix, n = mixtures.paper(name), 10
+    solution = THEOREMS["joint_heads"](mix, n)
+    printed = np.trace(mix.debiased_cov) - n * np.trace(solution.weight @ mix.debiased_cov)
+    assert exact_risk(mix, n, solution) - printed == pytest.approx(mix.noise_var, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower", "slope"),
+    [("plain", "finetune", -2), ("finetune", "joint", -2), ("joint", "joint_heads", -1)],
+)
+def test_rates_of_the_gaps(upper: str, lower: str, slope: int):
+    """Corollary 1 claims −1 for finetune − joint."""
+    mix = mixtures.paper("fig2c")
+
+    def gap(n: float) -> float:
+        return THEOREMS[upper](mix, n).risk - THEOREMS[lower](mix, n).risk
+
+    assert log_slope(gap, 1e5) == pytest.approx(slope, abs=0.01)
