@@ -30,7 +30,7 @@ wildcard_constraints:
 
 
 def library(*modules):
-    """Modules a rule depends on: inputs, so that an edit reruns what used them and nothing else."""
+    """Modules as inputs, so that an edit reruns the jobs that used them and nothing else."""
     return [f"scripts/decoupling/{module}.py" for module in ("__init__", *modules)]
 
 
@@ -39,6 +39,16 @@ def seed_blocks(protocol, setting):
     seeds = max(task["seeds"] for task in cfg.training_tasks(config, protocol, setting))
     size = config["protocols"][protocol]["seeds_per_job"]
     return [(first, min(first + size, seeds) - 1) for first in range(0, seeds, size)]
+
+
+def block_tasks(wildcards):
+    """What a block of seeds trains. Only what concerns the block is in it, so that asking for more
+    seeds leaves the blocks that are there alone."""
+    tasks = cfg.training_tasks(config, wildcards.protocol, wildcards.setting)
+    first, end = int(wildcards.first), int(wildcards.last) + 1
+    return canonical_json(
+        [task | {"seeds": min(task["seeds"], end)} for task in tasks if task["seeds"] > first]
+    )
 
 
 def run_files(wildcards):

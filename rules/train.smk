@@ -31,9 +31,7 @@ rule train:
     resources:
         mem_mb=2000,
     params:
-        tasks=lambda wildcards: canonical_json(
-            cfg.training_tasks(config, wildcards.protocol, wildcards.setting)
-        ),
+        tasks=block_tasks,
         device=lambda wildcards: config["protocols"][wildcards.protocol].get("device", "cpu"),
     shell:
         "python {input.script} --spec {input.spec} --n {wildcards.n}"

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-
 from decoupling.spec import TaskMixture
 
 Parameters = Mapping[str, torch.Tensor]

@@ -8,12 +8,13 @@ in blocks that stay in cache, so that weights of one seed meet a block as one ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import torch
 
-from .models import Parameters
 from .sampling import GramBatch
+
+Parameters = Mapping[str, torch.Tensor]
 
 BLOCK = 512  # contexts at once: about 1 MB per vector of 50 seeds
 

@@ -13,12 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from .recipes import Arm
 from .risk import OneLayer
 
-Parameters = Mapping[str, torch.Tensor]
+Arrays = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -34,29 +33,29 @@ class Attention:
         size = self.dim + 1
         return dict.fromkeys(("query", "key", "value"), (self.layers, size, size))
 
-    def one_layer(self, params: Parameters) -> OneLayer:
-        query = torch.bmm(params["query"][:, 0, : self.dim], params["key"][:, 0].mT)
+    def one_layer(self, params: Arrays) -> OneLayer:
+        query = params["query"][:, 0, : self.dim] @ params["key"][:, 0].mT
         if "heads" in params:
-            heads = torch.bmm(params["heads"], params["value"][:, 0].mT).transpose(0, 1)
+            heads = (params["heads"] @ params["value"][:, 0].mT).swapaxes(0, 1)
         else:
             heads = params["value"][None, :, 0, :, -1]
         return OneLayer(query, heads, _tasks_first(params.get("prompts")))
 
-    def pull_back(self, params: Parameters, grad: OneLayer, out: Parameters) -> None:
+    def pull_back(self, params: Arrays, grad: OneLayer, out: Arrays) -> None:
         """Write the gradient of the trained parameters, given that of A₁, a_k and p_k, to `out`.
         What does not influence the prediction is left as it is there: zero."""
         if "query" in out:
             query, key = params["query"][:, 0, : self.dim], params["key"][:, 0]
-            out["query"][:, 0, : self.dim] = torch.bmm(grad.query, key)
-            out["key"][:, 0] = torch.bmm(grad.query.mT, query)
+            out["query"][:, 0, : self.dim] = grad.query @ key
+            out["key"][:, 0] = grad.query.mT @ query
             if "heads" in params:
-                out["value"][:, 0] = torch.bmm(grad.heads.permute(1, 2, 0), params["heads"])
+                out["value"][:, 0] = grad.heads.swapaxes(0, 1).mT @ params["heads"]
             else:
                 out["value"][:, 0, :, -1] = grad.heads[0]
         if "heads" in out:
-            out["heads"][:] = torch.bmm(grad.heads.transpose(0, 1), params["value"][:, 0])
+            out["heads"][:] = grad.heads.swapaxes(0, 1) @ params["value"][:, 0]
         if "prompts" in out:
-            out["prompts"][:] = grad.prompts.transpose(0, 1)
+            out["prompts"][:] = grad.prompts.swapaxes(0, 1)
 
 
 @dataclass(frozen=True)
@@ -75,21 +74,20 @@ class Reduced:
     def weight_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"weight": (self.dim, self.dim)}
 
-    def one_layer(self, params: Parameters) -> OneLayer:
+    def one_layer(self, params: Arrays) -> OneLayer:
         weight = params["weight"]
-        heads = torch.zeros(self.dim + 1, dtype=weight.dtype, device=weight.device)
-        heads[-1] = 1
-        return OneLayer(
-            torch.nn.functional.pad(weight, (0, 1)),
-            heads.expand(1, len(weight), -1),
-            _tasks_first(params.get("prompts")),
-        )
+        seeds = len(weight)
+        query = np.zeros((seeds, self.dim, self.dim + 1))
+        query[..., : self.dim] = weight
+        heads = np.zeros((1, seeds, self.dim + 1))
+        heads[..., -1] = 1
+        return OneLayer(query, heads, _tasks_first(params.get("prompts")))
 
-    def pull_back(self, params: Parameters, grad: OneLayer, out: Parameters) -> None:
+    def pull_back(self, params: Arrays, grad: OneLayer, out: Arrays) -> None:
         if "weight" in out:
             out["weight"][:] = grad.query[..., : self.dim]
         if "prompts" in out:
-            out["prompts"][:] = grad.prompts.transpose(0, 1)
+            out["prompts"][:] = grad.prompts.swapaxes(0, 1)
 
 
 Model = Attention | Reduced
@@ -109,7 +107,7 @@ def trained_shapes(model: Model, arm: Arm) -> dict[str, tuple[int, ...]]:
 
 def initial_values(
     shapes: Mapping[str, tuple[int, ...]], seeds: Sequence[int], std: float
-) -> dict[str, torch.Tensor]:
+) -> dict[str, np.ndarray]:
     """Independent N(0, std²) entries, a stream of its own for every (seed, name).
 
     So a seed starts the same whichever arm, context length or block of seeds it is in.
@@ -120,9 +118,9 @@ def initial_values(
             np.random.default_rng([seed, zlib.crc32(name.encode())]).standard_normal(shape)
             for seed in seeds
         ]
-        values[name] = std * torch.from_numpy(np.stack(draws))
+        values[name] = std * np.stack(draws)
     return values
 
 
-def _tasks_first(prompts: torch.Tensor | None) -> torch.Tensor | None:
-    return None if prompts is None else prompts.transpose(0, 1)
+def _tasks_first(prompts: np.ndarray | None) -> np.ndarray | None:
+    return None if prompts is None else prompts.swapaxes(0, 1)

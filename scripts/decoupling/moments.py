@@ -22,80 +22,79 @@ from .spec import TaskMixture
 class Moments:
     """Moments per task, each already weighted by the task's probability (or batch share)."""
 
-    second: torch.Tensor  # ½E[S_ik S_jl + S_il S_jk] over packed (ij), (kl): [K, P, P]
-    cross: torch.Tensor  # E[S_jl β_m] as [K, j, m, l]: [K, D, d, D]
-    first: torch.Tensor  # E[S_ij]: [K, D, D]
-    beta: torch.Tensor  # E[β]: [K, d]
-    mass: torch.Tensor  # the weights themselves: [K]
+    second: np.ndarray  # ½E[S_ik S_jl + S_il S_jk] over packed (ij), (kl): [K, P, P]
+    cross: np.ndarray  # E[S_jl β_m] as [K, j, (m, l)]: [K, D, d·D]
+    first: np.ndarray  # E[S_ij]: [K, D, D]
+    beta: np.ndarray  # E[β]: [K, d]
+    mass: np.ndarray  # the weights themselves: [K]
     label_power: float  # tr(Σx E[ββᵀ]) + σ², of the whole mixture
-    sigma_x: torch.Tensor | None  # Σx: [d, d]; None for the identity
+    sigma_x: np.ndarray | None  # Σx: [d, d]; None for the identity
 
     @cached_property
-    def pooled(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def pooled(self) -> tuple[np.ndarray, np.ndarray]:
         """`second` and `cross` of the mixture as one task, for models that share the head."""
-        return self.second.sum(0, keepdim=True), self.cross.sum(0, keepdim=True)
+        return self.second.sum(0, keepdims=True), self.cross.sum(0, keepdims=True)
 
 
 @dataclass(frozen=True, eq=False)
 class Packing:
     """Index tables between D×D symmetric matrices and their P packed entries."""
 
-    rows: torch.Tensor  # i of packed entry, [P]
-    cols: torch.Tensor  # j ≥ i of packed entry, [P]
-    unpack: torch.Tensor  # packed position of (i, j), [D·D]
-    multiplicity: torch.Tensor  # 1 on the diagonal, 2 off it, [P]
+    size: int  # D
+    rows: np.ndarray  # i of packed entry, [P]
+    cols: np.ndarray  # j ≥ i of packed entry, [P]
+    position: np.ndarray  # packed position of (i, j), [D, D]
+    multiplicity: np.ndarray  # 1 on the diagonal, 2 off it, [P]
 
-    def square(self, packed: torch.Tensor) -> torch.Tensor:
+    def square(self, packed: np.ndarray) -> np.ndarray:
         """[…, P] to […, D, D]."""
-        size = int(len(self.unpack) ** 0.5)
-        return packed.index_select(-1, self.unpack).unflatten(-1, (size, size))
+        return packed.take(self.position, -1)
 
-    def outer(self, vectors: torch.Tensor) -> torch.Tensor:
+    def outer(self, vectors: np.ndarray) -> np.ndarray:
         """vvᵀ packed, each entry times its multiplicity: […, D] to […, P]."""
-        left, right = (vectors.index_select(-1, index) for index in (self.rows, self.cols))
-        return left * right * self.multiplicity
+        return vectors.take(self.rows, -1) * vectors.take(self.cols, -1) * self.multiplicity
 
-    def pack(self, matrices: torch.Tensor) -> torch.Tensor:
-        """Symmetric matrices packed, each entry times its multiplicity: […, D, D] to […, P]."""
-        position = self.rows * matrices.shape[-1] + self.cols
-        return matrices.flatten(-2).index_select(-1, position) * self.multiplicity
+    def pack(self, matrices: np.ndarray) -> np.ndarray:
+        """Symmetric matrices packed, each entry times its multiplicity: [seeds, D, D] to […, P]."""
+        flat = matrices.reshape(len(matrices), -1)
+        return flat.take(self.rows * self.size + self.cols, -1) * self.multiplicity
 
 
 @cache
-def packing(size: int, device: torch.device) -> Packing:
-    rows, cols = torch.triu_indices(size, size, device=device)
-    position = torch.zeros(size, size, dtype=torch.long, device=device)
-    position[rows, cols] = position[cols, rows] = torch.arange(len(rows), device=device)
-    multiplicity = torch.where(rows == cols, 1.0, 2.0).to(torch.float64)
-    return Packing(rows, cols, position.reshape(-1), multiplicity)
+def packing(size: int) -> Packing:
+    rows, cols = np.triu_indices(size)
+    position = np.zeros((size, size), dtype=int)
+    position[rows, cols] = position[cols, rows] = np.arange(len(rows))
+    return Packing(size, rows, cols, position, np.where(rows == cols, 1.0, 2.0))
 
 
 def batch_moments(batch: GramBatch, mix: TaskMixture) -> Moments:
     """Averages over a batch of contexts; tasks count by their share of the batch."""
-    device = batch.grams[0].device
-    pack = packing(mix.dim + 1, device)
-    second, cross, first, beta, mass, beta_outer = [], [], [], [], [], 0
-    for gram, b in zip(batch.grams, batch.betas, strict=True):
-        entries = gram[pack.rows, pack.cols]
-        second.append(entries @ entries.T / batch.size)
-        cross.append(pack.square(b @ entries.T / batch.size))
-        first.append(pack.square(entries.sum(1) / batch.size))
-        beta.append(b.sum(1) / batch.size)
-        mass.append(b.shape[1] / batch.size)
-        beta_outer = beta_outer + (b @ b.T / batch.size).double()
-    beta_power = (torch.tensor(mix.sigma_x, device=device) * beta_outer).sum()
+    pack = packing(mix.dim + 1)
+    sums = [_sums(gram, beta, pack) for gram, beta in zip(batch.grams, batch.betas, strict=True)]
+    second, cross, first, beta, outer = (
+        np.stack(part) / batch.size for part in zip(*sums, strict=True)
+    )
+    counts = np.array([beta.shape[1] for beta in batch.betas])
     return Moments(
-        second=_exchange(torch.stack(second).double(), pack),
-        cross=torch.stack(cross).double().transpose(1, 2).contiguous(),
-        first=torch.stack(first).double(),
-        beta=torch.stack(beta).double(),
-        mass=torch.tensor(mass, dtype=torch.float64, device=device),
-        label_power=float(beta_power) + mix.noise_var,
-        sigma_x=_unless_identity(mix.sigma_x, device),
+        second=_exchange(second, pack),
+        cross=_join(pack.square(cross)),
+        first=pack.square(first),
+        beta=beta,
+        mass=counts / batch.size,
+        label_power=float((mix.sigma_x * outer.sum(0)).sum()) + mix.noise_var,
+        sigma_x=_unless_identity(mix.sigma_x),
     )
 
 
-def population_moments(mix: TaskMixture, n: int, device: torch.device | str = "cpu") -> Moments:
+def _sums(gram: torch.Tensor, beta: torch.Tensor, pack: Packing) -> tuple[np.ndarray, ...]:
+    """Sums over a task's contexts: SS and βS over packed entries, S, β and ββᵀ."""
+    entries = gram[pack.rows, pack.cols]
+    sums = (entries @ entries.T, beta @ entries.T, entries.sum(1), beta.sum(1), beta @ beta.T)
+    return tuple(tensor.double().cpu().numpy() for tensor in sums)
+
+
+def population_moments(mix: TaskMixture, n: int) -> Moments:
     """The exact moments: S | β is Wishart(n, Ω(β)) and β is Gaussian, so
     E[S_ij S_kl | β] = n²Ω_ijΩ_kl + n(Ω_ikΩ_jl + Ω_ilΩ_jk), and E[ΩΩ] needs β up to order 4."""
     second, cross, first = [], [], []
@@ -105,50 +104,50 @@ def population_moments(mix: TaskMixture, n: int, device: torch.device | str = "c
         second.append(weight * (n**2 * pair + n * swapped))
         cross.append(weight * n * omega_beta)
         first.append(weight * n * omega)
-    pack = packing(mix.dim + 1, torch.device(device))
-
-    def tensor(array: np.ndarray) -> torch.Tensor:
-        return torch.tensor(np.asarray(array), device=device)
-
-    packed = tensor(np.stack(second))[:, pack.rows, pack.cols][:, :, pack.rows, pack.cols]
+    pack = packing(mix.dim + 1)
+    pairs = np.stack(second)[:, pack.rows, pack.cols][:, :, pack.rows, pack.cols]
     return Moments(
-        second=_exchange(packed, pack),
-        cross=tensor(np.stack(cross)).permute(0, 2, 1, 3).contiguous(),
-        first=tensor(np.stack(first)),
-        beta=tensor(mix.weights[:, None] * mix.means),
-        mass=tensor(mix.weights),
+        second=_exchange(pairs, pack),
+        cross=_join(np.stack(cross)),
+        first=np.stack(first),
+        beta=mix.weights[:, None] * mix.means,
+        mass=mix.weights,
         label_power=mix.label_power,
-        sigma_x=_unless_identity(mix.sigma_x, device),
+        sigma_x=_unless_identity(mix.sigma_x),
     )
 
 
 def centred(moments: Moments, mix: TaskMixture) -> Moments:
     """The same moments of S − E[S | k] and β − E[β | k]."""
     mass = moments.mass[:, None, None]
-    pack = packing(mix.dim + 1, moments.mass.device)
+    pack = packing(mix.dim + 1)
     first = moments.first[:, pack.rows, pack.cols]
+    products = np.einsum("km,kjl->kmjl", moments.beta, moments.first) / mass[..., None]
     return Moments(
         second=moments.second - _exchange(first[:, :, None] * first[:, None] / mass, pack),
-        cross=moments.cross
-        - torch.einsum("kjl,km->kjml", moments.first, moments.beta) / mass[..., None],
-        first=torch.zeros_like(moments.first),
-        beta=torch.zeros_like(moments.beta),
+        cross=moments.cross - _join(products),
+        first=np.zeros_like(moments.first),
+        beta=np.zeros_like(moments.beta),
         mass=moments.mass,
         label_power=float(np.trace(mix.sigma_x @ mix.debiased_cov)) + mix.noise_var,
         sigma_x=moments.sigma_x,
     )
 
 
-def _unless_identity(matrix: np.ndarray, device: torch.device | str) -> torch.Tensor | None:
+def _unless_identity(matrix: np.ndarray) -> np.ndarray | None:
     """Training steps are small enough that multiplying by the identity would be felt."""
-    if np.array_equal(matrix, np.eye(len(matrix))):
-        return None
-    return torch.tensor(matrix, device=device)
+    return None if np.array_equal(matrix, np.eye(len(matrix))) else matrix
 
 
-def _exchange(pairs: torch.Tensor, pack: Packing) -> torch.Tensor:
+def _join(cross: np.ndarray) -> np.ndarray:
+    """From [K, m, j, l] to [K, j, (m, l)]."""
+    tasks, _, size, _ = cross.shape
+    return np.ascontiguousarray(cross.swapaxes(1, 2)).reshape(tasks, size, -1)
+
+
+def _exchange(pairs: np.ndarray, pack: Packing) -> np.ndarray:
     """From E[S_ij S_kl] over packed pairs to ½E[S_ik S_jl + S_il S_jk] over packed (ij), (kl)."""
-    position = pack.square(torch.arange(len(pack.rows), device=pairs.device))
+    position = pack.position
     i, j = pack.rows[:, None], pack.cols[:, None]
     k, l = pack.rows[None], pack.cols[None]
     return (pairs[:, position[i, k], position[j, l]] + pairs[:, position[i, l], position[j, k]]) / 2

@@ -14,7 +14,6 @@ best minimum found.
 from __future__ import annotations
 
 import numpy as np
-import torch
 from scipy.optimize import minimize
 
 from .moments import Moments, centred, population_moments
@@ -46,33 +45,31 @@ def optima(mix: TaskMixture, n: int) -> dict[str, float]:
     return {arm: best[arm][0] for arm in OPTIMUM_ARMS}
 
 
-def _starts(mix: TaskMixture, task_heads: bool) -> list[torch.Tensor]:
+def _starts(mix: TaskMixture, task_heads: bool) -> list[np.ndarray]:
     """Heads [−shift; 1] that leave the means, remove them, or remove their average; and random
     ones. [K, 1, D] or, shared by all tasks, [1, 1, D]."""
     shared = mix.weights @ mix.means
     shifts = [0 * mix.means, mix.means, np.broadcast_to(shared, mix.means.shape)]
-    heads = [torch.from_numpy(np.pad(-s, ((0, 0), (0, 1)), constant_values=1)) for s in shifts]
+    heads = [np.pad(-s, ((0, 0), (0, 1)), constant_values=1.0) for s in shifts]
     rng = np.random.default_rng(0)
     size = (mix.tasks, mix.dim + 1)
-    heads += [torch.from_numpy(rng.standard_normal(size)) for _ in range(RANDOM_STARTS)]
+    heads += [rng.standard_normal(size) for _ in range(RANDOM_STARTS)]
     return [h[:, None] if task_heads else h.mean(0)[None, None] for h in heads]
 
 
-def _descend(moments: Moments, start: torch.Tensor) -> tuple[float, OneLayer]:
+def _descend(moments: Moments, start: np.ndarray) -> tuple[float, OneLayer]:
     """Minimise over the heads with the best A₁ for each; by the envelope theorem A₁'s own change
     does not enter the gradient."""
 
     def model(unknowns: np.ndarray) -> OneLayer:
-        heads = torch.from_numpy(unknowns).reshape(start.shape)
+        heads = unknowns.reshape(start.shape)
         found = features(moments, heads, None)
-        return OneLayer(torch.linalg.solve(found.outer, found.beta, left=False), heads, None)
+        return OneLayer(np.linalg.solve(found.outer, found.beta.mT).mT, heads, None)
 
     def objective(unknowns: np.ndarray) -> tuple[float, np.ndarray]:
         value, grad = risk_and_gradient(moments, model(unknowns))
-        return value.item(), grad.heads.flatten().numpy()
+        return value.item(), grad.heads.ravel()
 
     options = {"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9, "maxcor": 30}
-    found = minimize(
-        objective, start.flatten().numpy(), jac=True, method="L-BFGS-B", options=options
-    )
+    found = minimize(objective, start.ravel(), jac=True, method="L-BFGS-B", options=options)
     return float(found.fun), model(found.x)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from .results import atomic_path
@@ -73,12 +73,10 @@ class Tables:
 def draw(figure: Mapping[str, Any], tables: Tables, note: str) -> Figure:
     """A figure of the config: a panel, a page of panels, or the overview."""
     sns.set_theme(context="paper", style="ticks", rc=RC)
-    layouts = {"panel": _page, "page": _page, "overview": _overview}
-    drawn = layouts[figure["layout"]](figure["panels"], tables)
-    drawn.text(0.5, 0.005, note, fontsize=6, color="0.35", ha="center", va="bottom")
-    strip = 0.15 / drawn.get_figheight()  # kept free for the note
-    drawn.get_layout_engine().set(rect=(0, strip, 1, 1 - strip))
-    return drawn
+    if figure["layout"] == "overview":
+        (panel,) = figure["panels"]
+        return _overview(panel, tables, note)
+    return _page(figure["panels"], tables, note)
 
 
 def save(figure: Figure, pdf: Path, png: Path) -> None:
@@ -119,34 +117,39 @@ def _multiple(value: np.ndarray, unit: np.ndarray, symbol: str) -> str:
     return symbol if ratio == 1 else rf"{ratio:.4g}\,{symbol}"
 
 
-def _page(panels: Sequence[Mapping[str, Any]], tables: Tables) -> Figure:
+def _page(panels: Sequence[Mapping[str, Any]], tables: Tables, note: str) -> Figure:
     columns = {1: 1, 2: 2, 4: 2}.get(len(panels), 3)
     rows = -(-len(panels) // columns)
-    legend_height = 0.9
-    figure = Figure(
-        figsize=(columns * PANEL_SIZE[0], rows * PANEL_SIZE[1] + legend_height),
-        layout="constrained",
-    )
-    axes = figure.subplots(rows, columns, squeeze=False)
+    width = columns * PANEL_SIZE[0]
+    figure, body = _framed(width, rows * PANEL_SIZE[1], _legend(panels), note)
+    axes = body.subplots(rows, columns, squeeze=False)
     for i, (panel, ax) in enumerate(zip(panels, axes.flat, strict=False)):
         letter = f"({chr(ord('a') + i)}) " if len(panels) > 1 else ""
         _draw_panel(ax, panel, tables, letter)
     for ax in axes.flat[len(panels) :]:
         ax.remove()
-    figure.legend(
-        handles=_legend(panels),
-        loc="outside lower center",
-        ncols=min(3, 2 * columns),
-        frameon=False,
-    )
     return figure
+
+
+def _framed(
+    width: float, height: float, handles: Sequence[Line2D], note: str
+) -> tuple[Figure, SubFigure]:
+    """A figure with a body of that many inches, and below it the legend and the small print."""
+    columns = max(2, round(width / 2.3))
+    foot_height = 0.25 + 0.16 * -(-len(handles) // columns)
+    figure = Figure(figsize=(width, height + foot_height), layout="constrained")
+    body, foot = figure.subfigures(2, 1, height_ratios=[height, foot_height])
+    if handles:
+        foot.legend(handles=handles, loc="upper center", ncols=columns, frameon=False)
+    foot.text(0.5, 0.02, note, fontsize=6, color="0.35", ha="center", va="bottom")
+    return figure, body
 
 
 def _draw_panel(ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str) -> None:
     gaps = []
     for arm in panel["arms"]:
         curve = tables.trained(panel, arm)
-        _plot_arm(ax, curve, arm, "-")
+        _plot_trained(ax, curve, arm)
         if panel["dashed"] != "none" and arm in panel["dashed_arms"]:
             _plot_dashed(ax, panel, tables, arm)
         gaps += [f"{arm} at n = {n}" for n in curve[curve.seeds_ok == 0].n]
@@ -159,9 +162,9 @@ def _draw_panel(ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str)
     _finish(ax)
 
 
-def _plot_arm(ax: Axes, curve: pd.DataFrame, arm: str, line: str) -> None:
+def _plot_trained(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
     colour, marker, _ = ARM_STYLE[arm]
-    ax.plot(curve.n, curve.normalized, line, color=colour, marker=marker, mec="white", mew=0.4)
+    ax.plot(curve.n, curve.normalized, "-", color=colour, marker=marker, mec="white", mew=0.4)
 
 
 def _plot_dashed(ax: Axes, panel: Mapping[str, Any], tables: Tables, arm: str) -> None:
@@ -210,11 +213,10 @@ def _darker(colour: str) -> tuple[float, ...]:
     return tuple(0.6 * channel for channel in mpl.colors.to_rgb(colour))
 
 
-def _overview(panels: Sequence[Mapping[str, Any]], tables: Tables) -> Figure:
+def _overview(panel: Mapping[str, Any], tables: Tables, note: str) -> Figure:
     """The paper's Figure 1: every arm between plain, the upper, and Theorem 4, the lower bound."""
-    (panel,) = panels
-    figure = Figure(figsize=(2 * PANEL_SIZE[0], 6.6), layout="constrained")
-    grid = figure.add_gridspec(3, 5, width_ratios=[0.5, 1, 1, 1, 1])
+    figure, body = _framed(2 * PANEL_SIZE[0], 6.6, [], note)
+    grid = body.add_gridspec(3, 5, width_ratios=[0.5, 1, 1, 1, 1])
     places = {
         "plain": (grid[0, 2:4], "plain training: coupled"),
         "finetune": (grid[1, 1:3], "prompts fine-tuned"),
@@ -224,23 +226,24 @@ def _overview(panels: Sequence[Mapping[str, Any]], tables: Tables) -> Figure:
     upper = tables.trained(panel, "plain")
     lower = tables.computed(panel["setting"], "joint_heads", "theorem")
     for arm, (place, title) in places.items():
-        ax = figure.add_subplot(place)
+        ax = body.add_subplot(place)
         ax.plot(upper.n, upper.normalized, "-", color=GREY)
         ax.plot(lower.n, lower.normalized, "--", color=GREY)
-        _plot_arm(ax, tables.trained(panel, arm), arm, "-")
+        _plot_trained(ax, tables.trained(panel, arm), arm)
         ax.set_title(title)
         _finish(ax)
-    arrow = figure.add_subplot(grid[:, 0])
-    arrow.axis("off")
-    arrow.annotate(
-        "", (0.5, 0.02), (0.5, 0.98), xycoords="axes fraction",
-        arrowprops={"arrowstyle": "<->", "color": "0.3", "lw": 1.5},
-    )  # fmt: skip
-    for height, word in ((0.85, "coupled"), (0.15, "decoupled")):
-        arrow.text(0.2, height, word, rotation=90, ha="center", va="center", color="0.3")
-    figure.suptitle(
+    _draw_arrow(body.add_subplot(grid[:, 0]))
+    body.suptitle(
         "Grey: plain training (solid) and Theorem 4 (dashed)\n"
         + describe(tables.specs[panel["setting"]]),
         fontsize=8,
     )
     return figure
+
+
+def _draw_arrow(ax: Axes) -> None:
+    ax.axis("off")
+    style = {"arrowstyle": "<->", "color": "0.3", "lw": 1.5}
+    ax.annotate("", (0.5, 0.02), (0.5, 0.98), xycoords="axes fraction", arrowprops=style)
+    for height, word in ((0.85, "coupled"), (0.15, "decoupled")):
+        ax.text(0.2, height, word, rotation=90, ha="center", va="center", color="0.3")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
+import numpy as np
 
 from .moments import Moments, packing
 
@@ -21,86 +21,88 @@ from .moments import Moments, packing
 class OneLayer:
     """What a one-layer model is to the data; also holds the gradient with respect to it."""
 
-    query: torch.Tensor  # A₁: [seeds, d, D]
-    heads: torch.Tensor  # a_k: [K, seeds, D], or [1, seeds, D] where tasks share the head
-    prompts: torch.Tensor | None  # p_k: [K, seeds, D]
+    query: np.ndarray  # A₁: [seeds, d, D]
+    heads: np.ndarray  # a_k: [K, seeds, D], or [1, seeds, D] where tasks share the head
+    prompts: np.ndarray | None  # p_k: [K, seeds, D]
 
 
 @dataclass(frozen=True, eq=False)
 class _Features:
     """E[φφᵀ] and E[βφᵀ] summed over tasks, with the pieces the gradient needs again."""
 
-    outer: torch.Tensor  # E[φφᵀ]: [seeds, D, D]
-    beta: torch.Tensor  # E[βφᵀ]: [seeds, d, D]
-    gram_heads: torch.Tensor | None  # E[S]a_k: [K, seeds, D]
-    overlap: torch.Tensor | None  # pᵀa: [K, seeds, 1]
+    outer: np.ndarray  # E[φφᵀ]: [seeds, D, D]
+    beta: np.ndarray  # E[βφᵀ]: [seeds, d, D]
+    gram_heads: np.ndarray | None  # E[S]a_k: [K, seeds, D]
+    overlap: np.ndarray | None  # pᵀa: [K, seeds, 1]
 
 
-def features(moments: Moments, heads: torch.Tensor, prompts: torch.Tensor | None) -> _Features:
-    pack = packing(heads.shape[-1], heads.device)
+def features(moments: Moments, heads: np.ndarray, prompts: np.ndarray | None) -> _Features:
+    pack = packing(heads.shape[-1])
     second, cross = _head_moments(moments, heads)
-    outer = pack.square(torch.bmm(pack.outer(heads), second).sum(0))
-    beta = torch.bmm(heads, cross.flatten(2)).sum(0).unflatten(-1, cross.shape[2:])
+    outer = pack.square((pack.outer(heads) @ second).sum(0))
+    beta = (heads @ cross).sum(0).reshape(-1, pack.size - 1, pack.size)
     if prompts is None:
         return _Features(outer, beta, None, None)
     gram_heads = heads @ moments.first
-    overlap = (prompts * heads).sum(-1, keepdim=True)
-    half = overlap * (gram_heads + 0.5 * moments.mass[:, None, None] * overlap * prompts)
-    prompt_part = torch.bmm(half.permute(1, 2, 0), prompts.transpose(0, 1))
+    overlap = (prompts * heads).sum(-1, keepdims=True)
+    shift = overlap * prompts
+    half = overlap * gram_heads + (0.5 * moments.mass[:, None, None]) * overlap * shift
+    by_seed = prompts.swapaxes(0, 1)
+    prompt_part = half.swapaxes(0, 1).mT @ by_seed
     outer = outer + prompt_part + prompt_part.mT
-    beta = beta + moments.beta.T @ (overlap * prompts).transpose(0, 1)
+    beta = beta + moments.beta.T @ shift.swapaxes(0, 1)
     return _Features(outer, beta, gram_heads, overlap)
 
 
-def risk(moments: Moments, model: OneLayer) -> torch.Tensor:
+def risk(moments: Moments, model: OneLayer) -> np.ndarray:
     """The risk of every seed, [seeds]."""
     f = features(moments, model.heads, model.prompts)
     weighted = _weight_features(moments, model.query)
-    return (weighted * (torch.bmm(model.query, f.outer) - 2 * f.beta)).sum(
-        (1, 2)
-    ) + moments.label_power
+    return (weighted * (model.query @ f.outer - 2 * f.beta)).sum((1, 2)) + moments.label_power
 
 
-def risk_and_gradient(moments: Moments, model: OneLayer) -> tuple[torch.Tensor, OneLayer]:
+def risk_and_gradient(moments: Moments, model: OneLayer) -> tuple[np.ndarray, OneLayer]:
     """The risk of every seed and its gradient with respect to A₁, a_k and p_k."""
     f = features(moments, model.heads, model.prompts)
     heads, prompts = model.heads, model.prompts
-    pack = packing(heads.shape[-1], heads.device)
+    pack = packing(heads.shape[-1])
     weighted = _weight_features(moments, model.query)  # ΣxA₁
-    fitted = torch.bmm(model.query, f.outer)
+    fitted = model.query @ f.outer
     value = (weighted * (fitted - 2 * f.beta)).sum((1, 2)) + moments.label_power
     grad_query = 2 * _weight_features(moments, fitted - f.beta)
 
     # ∂risk/∂E[φφᵀ] = B = A₁ᵀΣxA₁ and ∂risk/∂E[βφᵀ] = −2ΣxA₁, carried on to a_k and p_k.
-    form = torch.bmm(model.query.mT, weighted)
+    form = model.query.mT @ weighted
     second, cross = _head_moments(moments, heads)
     pulled = pack.square(pack.pack(form) @ second)
-    grad_heads = 2 * (pulled * heads[..., None, :]).sum(-1)
-    grad_heads -= 2 * (weighted.flatten(1) @ cross.flatten(2).mT)
+    grad_heads = (pulled @ heads[..., None])[..., 0]
+    grad_heads -= weighted.reshape(len(weighted), -1) @ cross.mT
+    grad_heads *= 2
     if prompts is None:
         return value, OneLayer(grad_query, grad_heads, None)
 
     overlap, mass = f.overlap, moments.mass[:, None, None]
     form_prompts = _apply(form, prompts)  # Bp
     form_grams = _apply(form, f.gram_heads)  # B E[S]a
-    label_prompts = (moments.beta @ weighted).transpose(0, 1)  # (ΣxA₁)ᵀE[β]
-    pull = form_grams + mass * overlap * form_prompts - label_prompts
-    grad_overlap = 2 * (prompts * pull).sum(-1, keepdim=True)
-    to_heads = grad_overlap * prompts + 2 * torch.bmm(overlap * form_prompts, moments.first)
-    grad_heads += to_heads if len(heads) > 1 else to_heads.sum(0, keepdim=True)
+    label_prompts = (moments.beta @ weighted).swapaxes(0, 1)  # (ΣxA₁)ᵀE[β]
+    shift = overlap * form_prompts
+    pull = form_grams + mass * shift - label_prompts
+    grad_overlap = 2 * (prompts * pull).sum(-1, keepdims=True)
+    to_heads = grad_overlap * prompts + 2 * (shift @ moments.first)
+    grad_heads += to_heads if len(heads) > 1 else to_heads.sum(0)
     grad_prompts = grad_overlap * heads + 2 * overlap * pull
     return value, OneLayer(grad_query, grad_heads, grad_prompts)
 
 
-def _weight_features(moments: Moments, matrices: torch.Tensor) -> torch.Tensor:
+def _weight_features(moments: Moments, matrices: np.ndarray) -> np.ndarray:
     """Σx times a matrix per seed."""
     return matrices if moments.sigma_x is None else moments.sigma_x @ matrices
 
 
-def _head_moments(moments: Moments, heads: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _head_moments(moments: Moments, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (moments.second, moments.cross) if len(heads) > 1 else moments.pooled
 
 
-def _apply(matrices: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
+def _apply(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """A symmetric matrix per seed, [seeds, D, D], on vectors per task and seed, [K, seeds, D]."""
-    return torch.bmm(vectors.transpose(0, 1), matrices).transpose(0, 1)
+    return (vectors.swapaxes(0, 1) @ matrices).swapaxes(0, 1)

@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import torch
 
 from . import deep
@@ -50,7 +51,7 @@ def train(
         tuned = [task for task in wanted if not ARMS[task.arm].weights]
         scratch += _missing_plain(scratch, tuned)
         tracks = job.run_stage(f"L={layers} from scratch", [job.track(task) for task in scratch])
-        frozen = {t.task.model: t.frozen_params for t in tracks if t.task.arm == "plain"}
+        frozen = {t.task.model: t.params for t in tracks if t.task.arm == "plain"}
         tracks += job.run_stage(
             f"L={layers} fine-tuning", [job.track(task, frozen[task.model]) for task in tuned]
         )
@@ -83,7 +84,7 @@ class _Job:
         self.saved = checkpoint.load() if checkpoint else None
         self.finished: dict[str, list] = dict(self.saved["finished"]) if self.saved else {}
 
-    def track(self, task: Task, frozen: Mapping[str, torch.Tensor] | None = None) -> Track:
+    def track(self, task: Task, frozen: Mapping[str, Any] | None = None) -> Track:
         seeds = [s for s in self.seeds if task.seeds is None or s < task.seeds]
         return Track(task, self.mix, seeds, frozen or {}, self.device)
 
@@ -136,16 +137,16 @@ class _Job:
         because a minimum over noisy estimates is biased low."""
         task = track.task
         if task.layers == 1:
-            moments = population_moments(self.mix, self.n, self.device)
+            moments = population_moments(self.mix, self.n)
             report = selection = risk(moments, track.model.one_layer(track.params))
-            error = torch.zeros_like(report)
+            error = np.zeros_like(report)
         else:
             (report, error), (selection, _) = (
                 self._heldout(track, s) for s in ("report", "select")
             )
         columns = zip(
             track.seeds,
-            *(tensor.tolist() for tensor in (report, error, selection, track.diverged_at)),
+            *(column.tolist() for column in (report, error, selection, track.diverged_at)),
             strict=True,
         )
         return [
@@ -182,7 +183,7 @@ class _DataStream:
             lambda *key: batch_moments(self._batch(*key), mix)
         )
         self._exact = lru_cache(maxsize=2)(
-            lambda scale: population_moments(mix.scaled_means(scale), n, device)
+            lambda scale: population_moments(mix.scaled_means(scale), n)
         )
 
     def at(self, iteration: int, task: Task) -> Moments | GramBatch:

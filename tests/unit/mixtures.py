@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-
 from decoupling.models import MODELS, Model, initial_values, trained_shapes
 from decoupling.recipes import ARMS
 from decoupling.sampling import GramBatch
@@ -90,7 +89,7 @@ def random_parameters(
     """A model with random weights and whatever else the arm gives it, batched over seeds."""
     made = MODELS[model](mix.dim, mix.tasks, layers)
     shapes = {**made.weight_shapes, **trained_shapes(made, ARMS[arm])}
-    return made, initial_values(shapes, seeds, std, label_heads=False)
+    return made, initial_values(shapes, seeds, std)
 
 
 def gram_batch(sequences: Sequences, tasks: int) -> GramBatch:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 from agreement import assert_averages
-
 from decoupling.moments import Moments, batch_moments, centred, packing, population_moments
 from decoupling.sampling import GramBatch, GramSampler
 from decoupling.spec import TaskMixture

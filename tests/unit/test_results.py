@@ -9,19 +9,26 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
-from decoupling.aggregate import RISKS
-from decoupling.curves import THEORY
 from decoupling.results import RUNS, TableError, atomic_path, read_table, write_table
+from decoupling.tables import RISKS, THEORY
 
 KEY = ["setting", "n", "model", "layers", "arm"]
 COLUMNS = {
-    "runs": (RUNS, [*KEY, *"seed risk risk_se iterations status selection_risk".split()]),
+    "runs": (RUNS, [*KEY, "seed", "risk", "risk_se", "iterations", "status", "selection_risk"]),
     "risks": (
         RISKS,
-        [*KEY, *"risk risk_se normalized best_seed median seeds_ok seeds_total".split()],
+        [
+            *KEY,
+            "risk",
+            "risk_se",
+            "normalized",
+            "best_seed",
+            "median",
+            "seeds_ok",
+            "seeds_total",
+        ],
     ),
-    "theory": (THEORY, "setting n curve arm risk normalized".split()),
+    "theory": (THEORY, ["setting", "n", "curve", "arm", "risk", "normalized"]),
 }
 BY_TYPE = {
     pa.string(): ["fig2a", "µ"],

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 import torch
 from agreement import FALSE_ALARM
-from scipy.stats import norm
-
 from decoupling.sampling import GramBatch, GramSampler
 from decoupling.spec import TaskMixture
+from scipy.stats import norm
 
 COUNT = 40_000
 # (d, K, n, σ²); D = d + 1: n below, at and above D.

@@ -8,7 +8,6 @@ from dataclasses import fields, replace
 import mixtures
 import numpy as np
 import pytest
-
 from decoupling.spec import SpecError, TaskMixture, mixture_from_config
 
 NAN = float("nan")

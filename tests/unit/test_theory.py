@@ -9,7 +9,6 @@ import mixtures
 import numpy as np
 import pytest
 import torch
-
 from decoupling.moments import population_moments
 from decoupling.risk import OneLayer, risk
 from decoupling.spec import TaskMixture
@@ -95,7 +94,8 @@ def test_without_means_all_coincide(arm: str, n: int):
 def test_printed_finetune_gain_needs_commuting_sigma_x():
     """Theorem 2 prints tr(M(nW̄−I)ᵀ(nW̄−I)): right for Σx = I, wrong otherwise."""
     wrong = []
-    for mix in (mixtures.paper("figA1d"), mixtures.random_mixture(np.random.default_rng(5), 4, 3, 1)):
+    random = mixtures.random_mixture(np.random.default_rng(5), 4, 3, 1)
+    for mix in (mixtures.paper("figA1d"), random):
         plain, tuned = (THEOREMS[arm](mix, 5) for arm in ("plain", "finetune"))
         rest = 5 * mix.sigma_x @ plain.weight - np.eye(mix.dim)
         printed = plain.risk - np.trace(mix.mean_outer @ rest.T @ rest)

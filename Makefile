@@ -1,0 +1,38 @@
+# make figures/fig2c.pdf   sets up .venv and makes the figure
+# make test                sets up .venv and runs every test
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: all test lint unit workflow clean
+
+all: $(VENV)/installed
+	$(BIN)/snakemake
+
+figures/%: $(VENV)/installed FORCE
+	$(BIN)/snakemake $@
+
+$(VENV)/installed: envs/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements.txt
+	touch $@
+
+test: lint unit workflow
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/snakemake --lint
+
+unit: $(VENV)/installed
+	$(BIN)/pytest tests/unit
+
+workflow: $(VENV)/installed
+	$(BIN)/pytest tests/workflow
+
+clean:
+	rm -rf data/specs data/theory data/laptop data/paper data/smoke figures/*.pdf figures/*.png logs benchmarks/results .snakemake
+
+FORCE:

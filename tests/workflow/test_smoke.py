@@ -1,0 +1,51 @@
+"""The whole DAG of the project's own config, at the smoke protocol, from clean sources."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from decoupling.results import RUNS
+from decoupling.tables import RISKS, THEORY
+
+from .conftest import Project, copy_sources
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    made = copy_sources(tmp_path_factory.mktemp("smoke") / "project")
+    made.snakemake("--config", "protocol=smoke")
+    return made
+
+
+def test_every_figure_of_the_paper_is_made(smoke: Project) -> None:
+    names = ["fig1", "fig2", "figA1", "figA2"]
+    names += [f"fig2{x}" for x in "abcd"] + [f"figA1{x}" for x in "abcd"]
+    names += [f"figA2{x}" for x in "abcdef"]
+    made = {path.name for path in (smoke.path / "figures").iterdir()}
+    assert made == {f"{name}.{suffix}" for name in names for suffix in ("pdf", "png")}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "schema"),
+    [("smoke/runs/*/*/*", RUNS), ("smoke/risks/*", RISKS), ("theory/*", THEORY)],
+)
+def test_tables_keep_their_columns(smoke: Project, pattern: str, schema) -> None:
+    paths = list((smoke.path / "data").glob(f"{pattern}.parquet"))
+    assert paths
+    for path in paths:
+        assert list(pd.read_parquet(path).columns) == schema.names
+
+
+def test_every_setting_has_its_points(smoke: Project) -> None:
+    for name, block in smoke.config["settings"].items():
+        risks = pd.read_parquet(smoke.path / f"data/smoke/risks/{name}.parquet")
+        assert set(risks.n) == set(block["n"])
+        assert set(risks.arm) == set(block["arms"])
+        assert set(risks.layers) == set(block.get("layers", [1]))
+        assert set(risks.model) == set(block["models"])
+
+
+def test_logs_have_a_heartbeat(smoke: Project) -> None:
+    log = Path(smoke.path / "logs/smoke/train/fig2c/n50/seeds0-1.log").read_text()
+    assert "best/median risk" in log
+    assert "ETA" in log
