@@ -72,26 +72,24 @@ def batch_moments(batch: GramBatch, mix: TaskMixture) -> Moments:
     """Averages over a batch of contexts; tasks count by their share of the batch."""
     pack = packing(mix.dim + 1)
     sums = [_sums(gram, beta, pack) for gram, beta in zip(batch.grams, batch.betas, strict=True)]
-    second, cross, first, beta, outer = (
-        np.stack(part) / batch.size for part in zip(*sums, strict=True)
-    )
-    counts = np.array([beta.shape[1] for beta in batch.betas])
+    averages = (np.stack(part) / batch.size for part in zip(*sums, strict=True))
+    second, cross, first, beta, outer, mass = averages
     return Moments(
         second=_exchange(second, pack),
         cross=_join(pack.square(cross)),
         first=pack.square(first),
         beta=beta,
-        mass=counts / batch.size,
+        mass=mass,
         label_power=float((mix.sigma_x * outer.sum(0)).sum()) + mix.noise_var,
         sigma_x=_unless_identity(mix.sigma_x),
     )
 
 
 def _sums(gram: torch.Tensor, beta: torch.Tensor, pack: Packing) -> tuple[np.ndarray, ...]:
-    """Sums over a task's contexts: SS and βS over packed entries, S, β and ββᵀ."""
+    """Sums over a task's contexts: SS and βS over packed entries, S, β, ββᵀ and 1."""
     entries = gram[pack.rows, pack.cols]
     sums = (entries @ entries.T, beta @ entries.T, entries.sum(1), beta.sum(1), beta @ beta.T)
-    return tuple(tensor.double().cpu().numpy() for tensor in sums)
+    return (*(tensor.double().cpu().numpy() for tensor in sums), np.float64(beta.shape[1]))
 
 
 def population_moments(mix: TaskMixture, n: int) -> Moments:

@@ -74,8 +74,9 @@ class Track:
     def step(self, iteration: int, data: Moments | GramBatch) -> torch.Tensor:
         """One step of Adam; returns every seed's risk before it."""
         if isinstance(data, Moments):
-            risks, grad = risk_and_gradient(data, self.model.one_layer(self.params))
-            self.model.pull_back(self.params, grad, self._grads)
+            with np.errstate(over="ignore", invalid="ignore"):  # diverged seeds are counted later
+                risks, grad = risk_and_gradient(data, self.model.one_layer(self.params))
+                self.model.pull_back(self.params, grad, self._grads)
             value = torch.from_numpy(risks)
         else:
             self.grad.zero_()
