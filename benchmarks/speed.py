@@ -11,13 +11,17 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import statistics
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import torch
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ[f"{library}_NUM_THREADS"] = "1"  # read when NumPy is first imported
+
+import torch  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
@@ -45,7 +49,10 @@ def track(layers: int, seeds: int, gradient: str | int = "exact") -> Track:
 def literal_step(n: int, layers: int = 1, fresh: bool = True) -> Step:
     """One seed, single precision; with `fresh`, a new batch of sequences every step."""
     start = track(layers, 1).params
-    params = {k: v[0].detach().float().clone().requires_grad_() for k, v in start.items()}
+    params = {
+        name: torch.as_tensor(value[0]).detach().float().clone().requires_grad_()
+        for name, value in start.items()
+    }
     optimizer = torch.optim.Adam(params.values(), lr=1e-3)
     generator = torch.Generator().manual_seed(0)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import torch
 from decoupling.models import MODELS, Model, initial_values, trained_shapes
 from decoupling.recipes import ARMS
 from decoupling.sampling import GramBatch
 from decoupling.spec import TaskMixture, mixture_from_config
-from literal import Sequences, context_grams
+from literal import Sequences, context_grams, predictors
 
 NONISO = [0.9] + [0.9**-i for i in range(1, 10)]
 _MEANS = {"a": [1.7, -1.3], "c": [2.1, -0.9], "d": [1.4, -0.6]}
@@ -85,11 +87,24 @@ MODEL_ARMS = [("attention", arm) for arm in ARMS] + [
 
 def random_parameters(
     mix: TaskMixture, model: str, arm: str, seeds: range, layers: int = 1, std: float = 0.5
-) -> tuple[Model, dict[str, torch.Tensor]]:
+) -> tuple[Model, dict[str, np.ndarray]]:
     """A model with random weights and whatever else the arm gives it, batched over seeds."""
     made = MODELS[model](mix.dim, mix.tasks, layers)
     shapes = {**made.weight_shapes, **trained_shapes(made, ARMS[arm])}
     return made, initial_values(shapes, seeds, std)
+
+
+def tensors(params: Mapping[str, np.ndarray], seed: int) -> dict[str, torch.Tensor]:
+    """One seed's parameters, as the literal implementation takes them."""
+    return {name: torch.from_numpy(array[seed]) for name, array in params.items()}
+
+
+def literal_risk(
+    params: Mapping[str, torch.Tensor], sequences: Sequences, mix: TaskMixture
+) -> torch.Tensor:
+    """The literal model's risk on every context, query and its noise integrated out; [B]."""
+    gap = predictors(params, sequences) - sequences.beta
+    return ((gap @ torch.tensor(mix.sigma_x)) * gap).sum(1) + mix.noise_var
 
 
 def gram_batch(sequences: Sequences, tasks: int) -> GramBatch:

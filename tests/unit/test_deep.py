@@ -12,6 +12,7 @@ from decoupling.models import trained_shapes
 from decoupling.recipes import ARMS
 from decoupling.sampling import GramSampler
 from decoupling.spec import TaskMixture
+from mixtures import literal_risk
 
 SEEDS = range(3)
 SHAPES = [(1, 2, 3, 0.5), (2, 1, 4, 0.0), (3, 2, 2, 0.7)]  # (d, K, n, σ²)
@@ -26,17 +27,12 @@ def mixture(shape: tuple) -> tuple[TaskMixture, int]:
 
 def parameters(mix: TaskMixture, arm: str, layers: int) -> dict[str, torch.Tensor]:
     """Small enough for a chain of cubes (degree 81 in the tokens at L = 4) not to run away."""
-    return mixtures.random_parameters(mix, "attention", arm, SEEDS, layers, std=0.12)[1]
+    _, arrays = mixtures.random_parameters(mix, "attention", arm, SEEDS, layers, std=0.12)
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
 def one_seed(params: dict[str, torch.Tensor], seed: int) -> dict[str, torch.Tensor]:
     return {name: tensor[seed] for name, tensor in params.items()}
-
-
-def literal_risk(params: dict, sequences: literal.Sequences, mix: TaskMixture) -> torch.Tensor:
-    """Per context, the query and its noise integrated out; [B]."""
-    gap = literal.predictors(params, sequences) - sequences.beta
-    return ((gap @ torch.tensor(mix.sigma_x)) * gap).sum(1) + mix.noise_var
 
 
 @pytest.mark.parametrize("arm", ARMS)

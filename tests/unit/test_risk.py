@@ -12,7 +12,8 @@ from decoupling.models import trained_shapes
 from decoupling.moments import Moments, batch_moments, population_moments
 from decoupling.recipes import ARMS
 from decoupling.risk import OneLayer, risk, risk_and_gradient
-from mixtures import MODEL_ARMS
+from decoupling.spec import TaskMixture
+from mixtures import MODEL_ARMS, literal_risk, tensors
 
 SEQUENCES = 40_000
 SEEDS = range(3)
@@ -21,17 +22,15 @@ SHAPES = [(1, 2, 1, 0.5), (2, 1, 2, 0.0), (3, 2, 1, 0.7), (3, 3, 4, 0.0), (2, 2,
 SHAPE_NAMES = [f"d{d}-K{k}-n{n}-noise{s}" for d, k, n, s in SHAPES]
 
 
-def mixture(shape: tuple) -> tuple:
+def mixture(shape: tuple) -> tuple[TaskMixture, int]:
     dim, tasks, n, noise = shape
     return mixtures.random_mixture(np.random.default_rng([dim, tasks, n]), dim, tasks, noise), n
 
 
-def leaves(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return {name: tensor.clone().requires_grad_() for name, tensor in tensors.items()}
-
-
-def one_seed(params: dict[str, torch.Tensor], seed: int) -> dict[str, torch.Tensor]:
-    return {name: tensor[seed] for name, tensor in params.items()}
+def drawn(mix: TaskMixture, n: int, count: int) -> tuple[literal.Sequences, Moments]:
+    """Literal sequences, and the moments of exactly these contexts."""
+    sequences = literal.draw_sequences(mix, n, count, torch.Generator().manual_seed(0))
+    return sequences, batch_moments(mixtures.gram_batch(sequences, mix.tasks), mix)
 
 
 @pytest.mark.parametrize(("model", "arm"), MODEL_ARMS)
@@ -43,25 +42,44 @@ def test_risk_against_literal_sequences(shape: tuple, model: str, arm: str):
     exact = risk(population_moments(mix, n), made.one_layer(params))
     generator = torch.Generator().manual_seed(0)
     sequences = literal.draw_sequences(mix, n, SEQUENCES, generator)
-    errors = literal.squared_errors(one_seed(params, 1), sequences)
-    assert abs(z_score(errors.numpy(), exact[1].item())) < 4
+    errors = literal.squared_errors(tensors(params, 1), sequences)
+    assert abs(z_score(errors.numpy(), exact[1])) < 4
 
 
 @pytest.mark.parametrize(("model", "arm"), MODEL_ARMS)
 @pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
-def test_gradient_of_parameters_against_autograd(shape: tuple, model: str, arm: str):
-    """Through `one_layer` and `pull_back`, for exactly what the arm trains."""
+def test_risk_and_gradient_are_the_literal_models(shape: tuple, model: str, arm: str):
+    """On the same contexts, against autograd through tokens and attention, seed by seed; through
+    `one_layer` and `pull_back`, for exactly what the arm trains."""
     mix, n = mixture(shape)
-    made, values = mixtures.random_parameters(mix, model, arm, SEEDS)
-    params, moments = leaves(values), population_moments(mix, n)
-    trained = [params[name] for name in trained_shapes(made, ARMS[arm])]
-    expected = torch.autograd.grad(risk(moments, made.one_layer(params)).sum(), trained)
-    out = {name: torch.zeros_like(params[name]) for name in trained_shapes(made, ARMS[arm])}
-    value, grad = risk_and_gradient(moments, made.one_layer(values))
-    made.pull_back(values, grad, out)
-    torch.testing.assert_close(value, risk(moments, made.one_layer(values)), rtol=1e-12, atol=0)
-    for written, wanted in zip(out.values(), expected, strict=True):
-        torch.testing.assert_close(written, wanted, rtol=1e-9, atol=1e-9)
+    made, params = mixtures.random_parameters(mix, model, arm, SEEDS)
+    sequences, moments = drawn(mix, n, 20)
+    out = {name: np.zeros_like(params[name]) for name in trained_shapes(made, ARMS[arm])}
+    value, grad = risk_and_gradient(moments, made.one_layer(params))
+    made.pull_back(params, grad, out)
+    np.testing.assert_allclose(risk(moments, made.one_layer(params)), value, rtol=1e-12)
+    for seed in SEEDS:
+        leaves = {name: leaf.requires_grad_() for name, leaf in tensors(params, seed).items()}
+        loss = literal_risk(leaves, sequences, mix).mean()
+        assert value[seed] == pytest.approx(loss.item(), rel=1e-9)
+        expected = torch.autograd.grad(loss, [leaves[name] for name in out])
+        for found, wanted in zip(out.values(), expected, strict=True):
+            np.testing.assert_allclose(found[seed], wanted, rtol=1e-9, atol=1e-9)
+
+
+def gram_risk(
+    sequences: literal.Sequences, mix: TaskMixture, model: dict[str, torch.Tensor]
+) -> torch.Tensor:
+    """Every seed's risk from u = A₁(S + p_k p_kᵀ)a_k, context by context."""
+    k, grams = sequences.task, literal.context_grams(sequences)
+    heads = model["heads"].expand(mix.tasks, -1, -1)[k]  # [B, seeds, D]
+    features = torch.einsum("bij,bsj->bsi", grams, heads)
+    if "prompts" in model:
+        prompts = model["prompts"][k]
+        features = features + prompts * (prompts * heads).sum(-1, keepdim=True)
+    gap = torch.einsum("sij,bsj->bsi", model["query"], features) - sequences.beta[:, None]
+    errors = torch.einsum("bsi,ij,bsj->bs", gap, torch.tensor(mix.sigma_x), gap)
+    return errors.mean(0) + mix.noise_var
 
 
 @pytest.mark.parametrize("prompts", [True, False], ids=["prompts", "no prompts"])
@@ -69,37 +87,19 @@ def test_gradient_of_parameters_against_autograd(shape: tuple, model: str, arm: 
 @pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
 def test_gradient_of_one_layer_against_autograd(shape: tuple, task_heads: bool, prompts: bool):
     mix, n = mixture(shape)
-    generator, size, seeds = torch.Generator().manual_seed(1), mix.dim + 1, len(SEEDS)
-    shapes = {"query": (seeds, mix.dim, size)}
-    shapes["heads"] = (mix.tasks if task_heads else 1, seeds, size)
+    rng, size, seeds = np.random.default_rng(1), mix.dim + 1, len(SEEDS)
+    arrays = {
+        "query": rng.standard_normal((seeds, mix.dim, size)),
+        "heads": rng.standard_normal((mix.tasks if task_heads else 1, seeds, size)),
+    }
     if prompts:
-        shapes["prompts"] = (mix.tasks, seeds, size)
-    values = leaves(
-        {k: torch.randn(*s, generator=generator, dtype=torch.float64) for k, s in shapes.items()}
-    )
-    model = OneLayer(**{"prompts": None, **values})
-    moments = population_moments(mix, n)
-    expected = torch.autograd.grad(risk(moments, model).sum(), list(values.values()))
-    _, grad = risk_and_gradient(moments, model)
-    for name, wanted in zip(values, expected, strict=True):
-        torch.testing.assert_close(getattr(grad, name), wanted, rtol=1e-9, atol=1e-9)
+        arrays["prompts"] = rng.standard_normal((mix.tasks, seeds, size))
+    sequences, moments = drawn(mix, n, 20)
+    leaves = {name: torch.tensor(array, requires_grad=True) for name, array in arrays.items()}
+    loss = gram_risk(sequences, mix, leaves)
+    value, grad = risk_and_gradient(moments, OneLayer(**{"prompts": None, **arrays}))
+    np.testing.assert_allclose(value, loss.detach(), rtol=1e-9)
+    expected = torch.autograd.grad(loss.sum(), list(leaves.values()))
+    for name, wanted in zip(leaves, expected, strict=True):
+        np.testing.assert_allclose(getattr(grad, name), wanted, rtol=1e-9, atol=1e-9)
     assert prompts or grad.prompts is None
-
-
-@pytest.mark.parametrize(("model", "arm"), MODEL_ARMS)
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
-def test_batch_risk_is_the_literal_batch_loss(shape: tuple, model: str, arm: str):
-    """On the same contexts, query integrated out: equal to float precision, seed by seed."""
-    mix, n = mixture(shape)
-    made, params = mixtures.random_parameters(mix, model, arm, SEEDS)
-    sequences = literal.draw_sequences(mix, n, 20, torch.Generator().manual_seed(2))
-    found = risk(_moments_of(sequences, mix), made.one_layer(params))
-    sigma_x = torch.tensor(mix.sigma_x)
-    for seed in SEEDS:
-        gap = literal.predictors(one_seed(params, seed), sequences) - sequences.beta
-        expected = ((gap @ sigma_x) * gap).sum(1).mean() + mix.noise_var
-        torch.testing.assert_close(found[seed], expected, rtol=1e-9, atol=0)
-
-
-def _moments_of(sequences: literal.Sequences, mix) -> Moments:
-    return batch_moments(mixtures.gram_batch(sequences, mix.tasks), mix)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import mixtures
 import numpy as np
 import pytest
-import torch
 from decoupling.moments import population_moments
 from decoupling.risk import OneLayer, risk
 from decoupling.spec import TaskMixture
@@ -26,10 +25,10 @@ CASES = mixtures.random_cases(30)
 
 def exact_risk(mix: TaskMixture, n: int, solution: Solution) -> float:
     """The exact risk of a closed form's parameters."""
-    query = torch.from_numpy(np.pad(solution.weight, ((0, 0), (0, 1))))[None]
-    heads = torch.from_numpy(solution.heads)[:, None]
-    prompts = None if solution.prompts is None else torch.from_numpy(solution.prompts)[:, None]
-    return risk(population_moments(mix, n), OneLayer(query, heads, prompts)).item()
+    query = np.pad(solution.weight, ((0, 0), (0, 1)))[None]
+    prompts = None if solution.prompts is None else solution.prompts[:, None]
+    model = OneLayer(query, solution.heads[:, None], prompts)
+    return risk(population_moments(mix, n), model).item()
 
 
 def printed_prompts(mix: TaskMixture, n: int, weight: np.ndarray) -> np.ndarray:
