@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 class Checkpoint:
     """One file, written atomically about once a minute, stamped with what it belongs to."""
 
-    def __init__(self, path: Path, stamp: str, every_seconds: float = 60.0) -> None:
+    def __init__(self, path: Path, stamp: str, every_seconds: float) -> None:
         self.path = path
         self.stamp = stamp
         self.every_seconds = every_seconds

@@ -242,7 +242,7 @@ def test_interrupted_training_goes_on_to_identical_rows(engine, stop_at, monkeyp
 def test_divergence_survives_a_checkpoint(tmp_path):
     track = scratch_track(Task("attention", 1, "plain", EXACT), range(3))
     track.note_divergence(20, torch.tensor([1.0, math.nan, 2.0]))
-    saved = Checkpoint(tmp_path / "c", "stamp")
+    saved = Checkpoint(tmp_path / "c", "stamp", 60)
     saved.save({"track": track.state()})
     other = scratch_track(Task("attention", 1, "plain", EXACT), range(3))
     other.restore(saved.load()["track"])
@@ -250,7 +250,7 @@ def test_divergence_survives_a_checkpoint(tmp_path):
 
 
 def written(path, stamp: str = "stamp") -> bytes:
-    Checkpoint(path, stamp).save({"stage": "?", "iteration": 1, "tracks": [], "finished": {}})
+    Checkpoint(path, stamp, 60).save({"stage": "?", "iteration": 1, "tracks": [], "finished": {}})
     return path.read_bytes()
 
 
@@ -271,7 +271,7 @@ def test_unreadable_checkpoint_is_ignored_with_a_warning(damage: str, tmp_path, 
     path = tmp_path / "job.checkpoint"
     path.write_bytes(DAMAGE[damage](written(path)))
     tasks = tasks_of("exact", ("plain",))
-    rows = train(MIX, N, tasks, [0], checkpoint=Checkpoint(path, "stamp"))
+    rows = train(MIX, N, tasks, [0], checkpoint=Checkpoint(path, "stamp", 60))
     assert rows == train(MIX, N, tasks, [0])
     assert f"{path}: not readable" in caplog.text
 
@@ -280,14 +280,14 @@ def test_foreign_checkpoint_is_ignored_with_a_warning(tmp_path, caplog):
     path = tmp_path / "job.checkpoint"
     written(path, "another stamp")
     tasks = tasks_of("exact", ("plain",))
-    rows = train(MIX, N, tasks, [0], checkpoint=Checkpoint(path, "stamp"))
+    rows = train(MIX, N, tasks, [0], checkpoint=Checkpoint(path, "stamp", 60))
     assert rows == train(MIX, N, tasks, [0])
     assert f"{path}: of another" in caplog.text
 
 
 def test_checkpoint_file(tmp_path):
     """Nothing before the first save, nothing but the file after it, nothing once deleted."""
-    checkpoint = Checkpoint(tmp_path / "c", "stamp")
+    checkpoint = Checkpoint(tmp_path / "c", "stamp", 60)
     assert checkpoint.load() is None
     assert not checkpoint.due
     checkpoint.save({"iteration": 3})
