@@ -10,9 +10,10 @@ from snakemake.exceptions import WorkflowError
 # The library is used in place, so that a clone needs no installation step of its own.
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 from decoupling import config as cfg
+from decoupling.checks import problems
 
 with open(Path(workflow.basedir) / "config" / "schema.yaml") as schema_file:
-    found = cfg.problems(config, yaml.safe_load(schema_file))
+    found = problems(config, yaml.safe_load(schema_file))
 if found:
     raise WorkflowError("The config has problems:\n" + "\n".join(found))
 

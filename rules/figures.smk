@@ -4,7 +4,7 @@
 rule figure:
     input:
         script="scripts/figure.py",
-        library=library("spec", "results", "tables", "plotting"),
+        library=library("spec", "results", "tables", "style", "describe", "plotting"),
         specs=figure_files("data/specs/{setting}.json"),
         risks=figure_files(f"data/{PROTOCOL}/risks/{{setting}}.parquet"),
         theory=figure_files("data/theory/{setting}.parquet", computed=True),

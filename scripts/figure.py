@@ -6,9 +6,10 @@ import logging
 from pathlib import Path
 
 import pandas as pd
-from decoupling.plotting import Tables, draw, save
+from decoupling.plotting import Tables, draw
 from decoupling.results import read_table
 from decoupling.spec import TaskMixture
+from decoupling.style import save
 from decoupling.tables import RISKS, THEORY
 
 if __name__ == "__main__":
