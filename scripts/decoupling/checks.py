@@ -12,6 +12,8 @@ from .config import SETTING_DEFAULTS, Config
 from .recipes import ARMS
 from .spec import SpecError, mixture_from_config
 
+SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's
+
 
 def problems(config: Config, schema: Mapping[str, Any]) -> list[str]:
     """A line for everything that is wrong: the key's path, what is wrong, and the fix."""
@@ -81,11 +83,16 @@ def _reference_problems(config: Config) -> list[str]:
             )
     for name, block in figures.items():
         found += _figure_problems(name, block, settings, figures)
+    for key, blocks in (("settings", settings), ("figures", figures)):
+        if SCOREBOARD in blocks:
+            found.append(f"{key}.{SCOREBOARD}: the name is taken; use another")
     return found
 
 
 def _figure_problems(name: str, block: Config, settings: Config, figures: Config) -> list[str]:
     path = f"figures.{name}"
+    if "overlay" in block and not {"panels", "overview"}.isdisjoint(block):
+        return [f"{path}.overlay: is for one panel; put it in the panel's own entry"]
     if "panels" in block:
         return [
             f"{path}.panels[{i}]: there is no panel {panel!r}; name a setting or a one-panel figure"
@@ -105,6 +112,8 @@ def _figure_problems(name: str, block: Config, settings: Config, figures: Config
     ]
     if block.get("dashed") == "reduced" and "reduced" not in filled["models"]:
         found.append(f"{path}.dashed: settings.{source}.models lacks reduced; add it")
+    if block.get("overlay") == "published" and 1 not in filled["layers"]:
+        found.append(f"{path}.overlay: published risks are of one layer; remove it")
     if key == "overview" and (missing := sorted({*SETTING_DEFAULTS["arms"]} - {*filled["arms"]})):
         found.append(f"{path}.overview: settings.{source}.arms lacks {', '.join(missing)}; add it")
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -70,10 +70,27 @@ def figure(config: Config, name: str) -> dict[str, Any]:
     return {"layout": "page" if len(panels) > 1 else "panel", "panels": panels}
 
 
+def curves(config: Config) -> list[dict[str, Any]]:
+    """Every trained curve of every panel; a page repeats its panels, the overview one of them."""
+    blocks = config.get("figures") or {}
+    found = []
+    for name in figure_names(config):
+        if {"panels", "overview"}.isdisjoint(blocks.get(name, {})):
+            for panel in figure(config, name)["panels"]:
+                found += [c for c in _panel_curves(config, panel) if c not in found]
+    return found
+
+
 def protocol_note(config: Config, name: str) -> str:
     """The small print of a figure: which protocol made it, and what that is."""
-    protocol = config["protocols"][config["protocol"]]
-    depths = {panel["layers"] > 1 for panel in figure(config, name)["panels"]}
+    layers = [panel["layers"] for panel in figure(config, name)["panels"]]
+    return describe_protocol(config, config["protocol"], layers)
+
+
+def describe_protocol(config: Config, name: str, layers: Iterable[int]) -> str:
+    """What a protocol is, for models of these depths."""
+    protocol = config["protocols"][name]
+    depths = {depth > 1 for depth in layers}
     parts = []
     for deep in sorted(depths):
         recipe = protocol["deep" if deep else "one_layer"]
@@ -82,7 +99,7 @@ def protocol_note(config: Config, name: str) -> str:
         seeds = min(protocol["seeds"], recipe.get("seeds", protocol["seeds"]))
         depth = ("deeper: " if deep else "1 layer: ") if len(depths) > 1 else ""
         parts.append(f"{depth}best of {seeds} seeds, {kind}, {recipe['iterations']:,} iterations")
-    return f"Protocol {config['protocol']}: " + "; ".join(parts)
+    return f"Protocol {name}: " + "; ".join(parts)
 
 
 def figure_names(config: Config) -> list[str]:
@@ -102,4 +119,24 @@ def _panel(config: Config, name: str, block: Mapping[str, Any]) -> dict[str, Any
         "arms": arms,
         "dashed": block.get("dashed", "theorem" if layers == 1 else "none"),
         "dashed_arms": block.get("dashed_arms", arms),
+        "overlay": block.get("overlay", "none") if layers == 1 else "none",
     }
+
+
+def _panel_curves(config: Config, panel: Mapping[str, Any]) -> list[dict[str, Any]]:
+    drawn = []
+    if "attention" in setting(config, panel["setting"])["models"]:
+        drawn += [("attention", panel["layers"], arm) for arm in panel["arms"]]
+    if panel["dashed"] == "reduced":
+        shown = [arm for arm in panel["arms"] if arm in panel["dashed_arms"]]
+        drawn += [("reduced", 1, arm) for arm in shown if not ARMS[arm].heads]
+    return [
+        {
+            "panel": panel["name"],
+            "setting": panel["setting"],
+            "model": model,
+            "layers": layers,
+            "arm": arm,
+        }
+        for model, layers, arm in drawn
+    ]

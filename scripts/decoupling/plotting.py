@@ -1,6 +1,7 @@
 """Figures: panels of risk against context length, pages and the overview.
 
-Solid lines are trained, dashed ones theorems, the optimum or the reduced model.
+Solid lines are trained, dashed ones theorems, the optimum or the reduced model; hollow markers are
+the authors' published risks.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Tables:
     specs: Mapping[str, TaskMixture]
     risks: pd.DataFrame
     theory: pd.DataFrame
+    published: pd.DataFrame
 
     def trained(self, panel: Mapping[str, Any], arm: str, model: str = "attention") -> pd.DataFrame:
         t = self.risks
@@ -42,6 +44,13 @@ class Tables:
     def computed(self, setting: str, arm: str, curve: str) -> pd.DataFrame:
         t = self.theory
         return t[(t.setting == setting) & (t.arm == arm) & (t.curve == curve)].sort_values("n")
+
+    def published_points(self, panel: Mapping[str, Any]) -> pd.DataFrame:
+        t = self.published
+        rows = (t.setting == panel["setting"]) & (t.model == "attention")
+        points = t[rows & t.arm.isin(panel["arms"])].sort_values("n")
+        power = self.specs[panel["setting"]].label_power
+        return points.assign(normalized=points.risk / power)
 
 
 def draw(figure: Mapping[str, Any], tables: Tables, note: str) -> Figure:
@@ -75,6 +84,8 @@ def _draw_panel(ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str)
         if panel["dashed"] != "none" and arm in panel["dashed_arms"]:
             _plot_dashed(ax, panel, tables, arm)
         gaps += [f"{arm} at n = {n}" for n in curve[curve.seeds_ok == 0].n]
+    if panel["overlay"] == "published":
+        _plot_published(ax, panel, tables)
     _draw_errors(ax, panel, tables)
     if gaps:
         text = "all seeds diverged: " + "; ".join(gaps)
@@ -95,6 +106,20 @@ def _plot_dashed(ax: Axes, panel: Mapping[str, Any], tables: Tables, arm: str) -
     else:
         curve = tables.computed(panel["setting"], arm, panel["dashed"])
     ax.plot(curve.n, curve.normalized, "--", color=_darker(ARM_STYLE[arm][0]), zorder=3)
+
+
+def _plot_published(ax: Axes, panel: Mapping[str, Any], tables: Tables) -> None:
+    """The authors' attention models, in markers large enough to be seen around ours."""
+    points = tables.published_points(panel)
+    if points.empty:
+        raise ValueError(
+            f"figures.{panel['name']}.overlay: there are no published risks of these arms in"
+            f" setting {panel['setting']}; remove it"
+        )
+    for arm, rows in points.groupby("arm"):
+        colour, marker, _ = ARM_STYLE[arm]
+        style = {"marker": marker, "ms": 7, "mfc": "none", "mec": colour, "mew": 0.8}
+        ax.plot(rows.n, rows.normalized, ls="none", zorder=4, **style)
 
 
 def _draw_errors(ax: Axes, panel: Mapping[str, Any], tables: Tables) -> None:
@@ -128,6 +153,9 @@ def _legend(panels: Sequence[Mapping[str, Any]]) -> list[Line2D]:
         label = " or ".join(DASHED_LABEL[kind] for kind in dashed)
         handles.append(Line2D([], [], color="0.2", ls="-", label="solid: attention, trained"))
         handles.append(Line2D([], [], color="0.2", ls="--", label=f"dashed: {label}"))
+    if any(panel["overlay"] == "published" for panel in panels):
+        style = {"ls": "none", "marker": "o", "ms": 7, "mfc": "none", "mec": "0.2", "mew": 0.8}
+        handles.append(Line2D([], [], label="hollow: published by the authors", **style))
     return handles
 
 
