@@ -1,5 +1,5 @@
 # A setting in the config becomes a spec, a spec becomes runs (trained) and theory (computed),
-# runs become risks, and risks and theory become figures.
+# runs become risks, and risks and theory become figures and the scoreboard.
 
 from snakemake.utils import min_version
 
@@ -15,6 +15,7 @@ include: "rules/train.smk"
 include: "rules/aggregate.smk"
 include: "rules/theory.smk"
 include: "rules/figures.smk"
+include: "rules/scoreboard.smk"
 
 
 localrules:
@@ -24,4 +25,5 @@ localrules:
 rule all:
     default_target: True
     input:
-        expand("figures/{figure}.{format}", figure=FIGURES, format=["pdf", "png"]),
+        expand("figures/{figure}.{format}", figure=[*FIGURES, "scoreboard"], format=["pdf", "png"]),
+        expand("data/{protocol}/scoreboard.{format}", protocol=PROTOCOL, format=["parquet", "md"]),

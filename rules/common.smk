@@ -10,14 +10,17 @@ from snakemake.exceptions import WorkflowError
 # The library is used in place, so that a clone needs no installation step of its own.
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 from decoupling import config as cfg
+from decoupling.checks import problems
 
 with open(Path(workflow.basedir) / "config" / "schema.yaml") as schema_file:
-    found = cfg.problems(config, yaml.safe_load(schema_file))
+    found = problems(config, yaml.safe_load(schema_file))
 if found:
     raise WorkflowError("The config has problems:\n" + "\n".join(found))
 
 PROTOCOL = config["protocol"]
 FIGURES = cfg.figure_names(config)
+PUBLISHED = "data/published/authors_risks.csv"
+CURVES = cfg.curves(config)
 
 
 wildcard_constraints:
@@ -74,6 +77,27 @@ def figure_files(pattern, computed=False):
         return [pattern.format(setting=setting) for setting in sorted(settings)]
 
     return files
+
+
+def overlaid_risks(wildcards):
+    """The authors' risks, where a panel of the figure shows them."""
+    panels = cfg.figure(config, wildcards.figure)["panels"]
+    return [PUBLISHED] if any(panel["overlay"] == "published" for panel in panels) else []
+
+
+def scored_files(pattern, one_layer=False):
+    """Input function: a file per setting on the scoreboard; or only per setting with one layer."""
+    settings = {curve["setting"] for curve in CURVES if not one_layer or curve["layers"] == 1}
+
+    def files(wildcards):
+        return [pattern.format(setting=setting, **wildcards) for setting in sorted(settings)]
+
+    return files
+
+
+def scoreboard_note(wildcards):
+    layers = [curve["layers"] for curve in CURVES]
+    return cfg.describe_protocol(config, wildcards.protocol, layers)
 
 
 def canonical_json(value):

@@ -4,10 +4,11 @@
 rule figure:
     input:
         script="scripts/figure.py",
-        library=library("spec", "results", "tables", "plotting"),
+        library=library("spec", "results", "tables", "published", "style", "describe", "plotting"),
         specs=figure_files("data/specs/{setting}.json"),
         risks=figure_files(f"data/{PROTOCOL}/risks/{{setting}}.parquet"),
         theory=figure_files("data/theory/{setting}.parquet", computed=True),
+        published=overlaid_risks,
     output:
         pdf="figures/{figure}.pdf",
         png="figures/{figure}.png",
@@ -22,4 +23,5 @@ rule figure:
     shell:
         "python {input.script} --figure {params.figure:q} --note {params.note:q}"
         " --specs {input.specs} --risks {input.risks} --theory {input.theory}"
+        " --published {input.published}"
         " --pdf {output.pdf} --png {output.png} 2> {log}"

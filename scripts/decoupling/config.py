@@ -1,16 +1,12 @@
-"""The config: what is wrong with it, and what it says once defaults are filled in."""
+"""What the config says once defaults are filled in."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
-
 from .recipes import ARMS, Recipe
-from .spec import SpecError, mixture_from_config
 
 Config = Mapping[str, Any]
 
@@ -20,19 +16,6 @@ SETTING_DEFAULTS = {
     "arms": ["plain", "finetune", "joint", "joint_heads"],
 }
 MIXTURE_KEYS = ("d", "weights", "means", "covs", "cov_base", "sigma_x", "noise_var")
-
-
-def problems(config: Config, schema: Mapping[str, Any]) -> list[str]:
-    """A line for everything that is wrong: the key's path, what is wrong, and the fix."""
-    errors = Draft202012Validator(schema).iter_errors(config)
-    found = sorted({_schema_problem(error) for error in errors})
-    broken = {".".join(line.split(":")[0].split(".")[:2]) for line in found}
-    for name, block in _blocks(config, "settings"):
-        if f"settings.{name}" not in broken:
-            found += _setting_problems(name, block)
-    if not found:
-        found += _reference_problems(config)
-    return found
 
 
 def setting(config: Config, name: str) -> dict[str, Any]:
@@ -87,10 +70,27 @@ def figure(config: Config, name: str) -> dict[str, Any]:
     return {"layout": "page" if len(panels) > 1 else "panel", "panels": panels}
 
 
+def curves(config: Config) -> list[dict[str, Any]]:
+    """Every trained curve of every panel; a page repeats its panels, the overview one of them."""
+    blocks = config.get("figures") or {}
+    found = []
+    for name in figure_names(config):
+        if {"panels", "overview"}.isdisjoint(blocks.get(name, {})):
+            for panel in figure(config, name)["panels"]:
+                found += [c for c in _panel_curves(config, panel) if c not in found]
+    return found
+
+
 def protocol_note(config: Config, name: str) -> str:
     """The small print of a figure: which protocol made it, and what that is."""
-    protocol = config["protocols"][config["protocol"]]
-    depths = {panel["layers"] > 1 for panel in figure(config, name)["panels"]}
+    layers = [panel["layers"] for panel in figure(config, name)["panels"]]
+    return describe_protocol(config, config["protocol"], layers)
+
+
+def describe_protocol(config: Config, name: str, layers: Iterable[int]) -> str:
+    """What a protocol is, for models of these depths."""
+    protocol = config["protocols"][name]
+    depths = {depth > 1 for depth in layers}
     parts = []
     for deep in sorted(depths):
         recipe = protocol["deep" if deep else "one_layer"]
@@ -99,7 +99,7 @@ def protocol_note(config: Config, name: str) -> str:
         seeds = min(protocol["seeds"], recipe.get("seeds", protocol["seeds"]))
         depth = ("deeper: " if deep else "1 layer: ") if len(depths) > 1 else ""
         parts.append(f"{depth}best of {seeds} seeds, {kind}, {recipe['iterations']:,} iterations")
-    return f"Protocol {config['protocol']}: " + "; ".join(parts)
+    return f"Protocol {name}: " + "; ".join(parts)
 
 
 def figure_names(config: Config) -> list[str]:
@@ -119,96 +119,24 @@ def _panel(config: Config, name: str, block: Mapping[str, Any]) -> dict[str, Any
         "arms": arms,
         "dashed": block.get("dashed", "theorem" if layers == 1 else "none"),
         "dashed_arms": block.get("dashed_arms", arms),
+        "overlay": block.get("overlay", "none") if layers == 1 else "none",
     }
 
 
-def _blocks(config: Config, key: str) -> list[tuple[str, Mapping[str, Any]]]:
-    blocks = config.get(key)
-    if not isinstance(blocks, Mapping):
-        return []
-    return [(name, block) for name, block in blocks.items() if isinstance(block, Mapping)]
-
-
-def _schema_problem(error: ValidationError) -> str:
-    path = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.absolute_path)
-    path = path.lstrip(".") or "config"
-    value = error.instance
-    if error.validator == "additionalProperties":
-        known = error.schema.get("properties", {})
-        unknown = sorted(set(value) - set(known))
-        return f"{path}: unknown key {', '.join(map(repr, unknown))}; known are {', '.join(known)}"
-    if error.validator == "required":
-        missing = [key for key in error.validator_value if key not in value]
-        return f"{path}: {', '.join(missing)} is missing; add it"
-    if error.validator == "pattern":
-        return f"{path}: the name {value!r} is not allowed; use letters, digits, _ and -"
-    if isinstance(value, str) and _is_float(value):
-        return f"{path}: {value!r} was read as text; write {float(value)!r} (YAML needs 1.0e-3)"
-    wanted = error.schema.get("description", "")
-    hint = f"; this is: {wanted}" if wanted else ""
-    if error.validator == "minItems":
-        return f"{path}: is empty; give at least one entry{hint}"
-    return f"{path}: {error.message}{hint}"
-
-
-def _setting_problems(name: str, block: Mapping[str, Any]) -> list[str]:
-    found = []
-    try:
-        mixture_from_config(name, block)
-    except SpecError as error:
-        found += error.problems
-    filled = SETTING_DEFAULTS | dict(block)
-    if filled["models"] == ["reduced"] and all(ARMS[arm].heads for arm in filled["arms"]):
-        found.append(f"settings.{name}.arms: the reduced model has no task heads; add another arm")
-    return found
-
-
-def _reference_problems(config: Config) -> list[str]:
-    """Names that point nowhere, and what only makes sense together."""
-    found = []
-    settings, figures = config["settings"], config.get("figures") or {}
-    if config["protocol"] not in config["protocols"]:
-        known = ", ".join(config["protocols"])
-        found.append(f"protocol: there is no protocol {config['protocol']!r}; use one of {known}")
-    for name, protocol in config["protocols"].items():
-        if protocol["deep"]["gradient"] == "exact":
-            found.append(
-                f"protocols.{name}.deep.gradient: exact is for one layer; give a batch size"
-            )
-    for name, block in figures.items():
-        found += _figure_problems(name, block, settings, figures)
-    return found
-
-
-def _figure_problems(name: str, block: Config, settings: Config, figures: Config) -> list[str]:
-    path = f"figures.{name}"
-    if "panels" in block:
-        return [
-            f"{path}.panels[{i}]: there is no panel {panel!r}; name a setting or a one-panel figure"
-            for i, panel in enumerate(block["panels"])
-            if not {"panels", "overview"}.isdisjoint(figures.get(panel, {}))
-            or (panel not in figures and panel not in settings)
-        ]
-    key = "overview" if "overview" in block else "setting"
-    source = block.get(key, name)
-    if source not in settings:
-        return [f"{path}.{key}: there is no setting {source!r}; use one of {', '.join(settings)}"]
-    filled = SETTING_DEFAULTS | dict(settings[source])
-    found = [
-        f"{path}.arms: {arm} is not trained in settings.{source}; add it to settings.{source}.arms"
-        for arm in block.get("arms", [])
-        if arm not in filled["arms"]
+def _panel_curves(config: Config, panel: Mapping[str, Any]) -> list[dict[str, Any]]:
+    drawn = []
+    if "attention" in setting(config, panel["setting"])["models"]:
+        drawn += [("attention", panel["layers"], arm) for arm in panel["arms"]]
+    if panel["dashed"] == "reduced":
+        shown = [arm for arm in panel["arms"] if arm in panel["dashed_arms"]]
+        drawn += [("reduced", 1, arm) for arm in shown if not ARMS[arm].heads]
+    return [
+        {
+            "panel": panel["name"],
+            "setting": panel["setting"],
+            "model": model,
+            "layers": layers,
+            "arm": arm,
+        }
+        for model, layers, arm in drawn
     ]
-    if block.get("dashed") == "reduced" and "reduced" not in filled["models"]:
-        found.append(f"{path}.dashed: settings.{source}.models lacks reduced; add it")
-    if key == "overview" and (missing := sorted({*SETTING_DEFAULTS["arms"]} - {*filled["arms"]})):
-        found.append(f"{path}.overview: settings.{source}.arms lacks {', '.join(missing)}; add it")
-    return found
-
-
-def _is_float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

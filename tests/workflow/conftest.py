@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("Snakefile", "rules", "scripts", "config", "profiles", "envs")
+SOURCES = ("Snakefile", "rules", "scripts", "config", "profiles", "envs", "data/published")
 
 
 @dataclass(frozen=True)

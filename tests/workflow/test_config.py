@@ -54,6 +54,22 @@ BAD = {
         _set("figures", "two", to={"arms": ["joint_heads"]}),
         "figures.two.arms: joint_heads is not trained",
     ),
+    "reserved name": (
+        _set("figures", "scoreboard", to={"setting": "one"}),
+        "figures.scoreboard: the name is taken",
+    ),
+    "overlay on a page": (
+        _set("figures", "both", "overlay", to="published"),
+        "figures.both.overlay: is for one panel",
+    ),
+    "overlay in depth": (
+        _set("figures", "two", to={"overlay": "published"}),
+        "figures.two.overlay: published risks are of one layer",
+    ),
+    "unknown overlay": (
+        _set("figures", "one", to={"overlay": "theirs"}),
+        "figures.one.overlay: 'theirs' is not one of",
+    ),
     "exact gradient in depth": (
         _set("protocols", "smoke", "deep", "gradient", to="exact"),
         "protocols.smoke.deep.gradient: exact is for one layer",

@@ -2,16 +2,20 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from .conftest import Project
 
+SCOREBOARD = {"scoreboard": 1, "heatmap": 1}
+
 
 def test_everything_is_made(done: Project) -> None:
-    names = ("one", "two", "both", "over")
+    names = ("one", "two", "both", "over", "scoreboard")
     assert all(
         (done.path / f"figures/{n}.{f}").stat().st_size for n in names for f in ("pdf", "png")
     )
+    assert all((done.path / f"data/smoke/scoreboard.{f}").stat().st_size for f in ("md", "parquet"))
     assert not list(done.path.rglob("*.checkpoint"))
 
 
@@ -29,7 +33,7 @@ def test_more_seeds_train_only_those(done: Project) -> None:
     config = done.config
     config["protocols"]["smoke"]["seeds"] = 4
     done.write_config(config)
-    assert done.planned() == {"train": 2, "aggregate": 1, "figure": 3}
+    assert done.planned() == {"train": 2, "aggregate": 1, "figure": 3} | SCOREBOARD
     trained = [path for path in done.planned_outputs() if "/runs/" in path]
     assert sorted(Path(path).name for path in trained) == ["seeds2-3.parquet"] * 2
 
@@ -39,19 +43,50 @@ def test_another_n_trains_only_that(done: Project) -> None:
     config["settings"]["two"]["n"] = [1, 4, 6]
     done.write_config(config)
     plan = done.planned()
-    assert plan["train"] == 1
+    assert plan == {"train": 1, "aggregate": 1, "figure": 2} | SCOREBOARD
     assert "data/smoke/runs/two/n6/seeds0-1.parquet" in done.planned_outputs()
 
 
 @pytest.mark.parametrize("module", ["decoupling/theory.py", "decoupling/optimum.py", "theory.py"])
 def test_theory_edit_trains_nothing(done: Project, module: str) -> None:
     done.edit(f"scripts/{module}")
-    assert done.planned() == {"theory": 1, "figure": 3}
+    assert done.planned() == {"theory": 1, "figure": 3} | SCOREBOARD
 
 
-def test_plotting_edit_only_redraws(done: Project) -> None:
-    done.edit("scripts/decoupling/plotting.py")
-    assert done.planned() == {"figure": 4}
+@pytest.mark.parametrize(
+    ("module", "plan"),
+    [
+        ("plotting", {"figure": 4}),
+        ("style", {"figure": 4, "heatmap": 1}),
+        ("heatmap", {"heatmap": 1}),
+        ("scoreboard", SCOREBOARD),
+        ("published", {"figure": 4} | SCOREBOARD),
+        ("checks", {}),
+    ],
+)
+def test_edit_after_training_trains_nothing(done: Project, module: str, plan: dict) -> None:
+    done.edit(f"scripts/decoupling/{module}.py")
+    assert done.planned() == plan
+
+
+def test_published_risks_are_only_compared_with(done: Project) -> None:
+    published = done.path / "data/published/authors_risks.csv"
+    published.write_text(published.read_text() + "one,attention,plain,1,2.5\n")
+    assert done.planned() == SCOREBOARD
+
+
+def test_overlay_redraws_its_figures(done: Project) -> None:
+    published = done.path / "data/published/authors_risks.csv"
+    published.write_text(published.read_text() + "one,attention,plain,1,2.5\n")
+    config = done.config
+    config["figures"]["one"] = {"overlay": "published"}
+    done.write_config(config)
+    assert done.planned() == {"figure": 2} | SCOREBOARD  # the panel, and the page it is on
+    done.snakemake()
+    table = pd.read_parquet(done.path / "data/smoke/scoreboard.parquet")
+    compared = table[table.published_worst.notna()]
+    assert compared[["panel", "arm"]].to_numpy().tolist() == [["one", "plain"]]
+    assert done.planned() == {}
 
 
 def test_figure_title_redraws_its_figures(done: Project) -> None:
@@ -87,7 +122,7 @@ def test_switching_protocols_retrains_nothing(done: Project) -> None:
     before = {path: path.read_bytes() for path in done.path.glob("data/smoke/**/*.parquet")}
     config["protocol"] = "smoke"
     done.write_config(config)
-    assert set(done.planned()) == {"figure"}
+    assert set(done.planned()) == {"figure", "heatmap"}
     assert before == {path: path.read_bytes() for path in before}
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from decoupling.results import RUNS
+from decoupling.scoreboard import SCOREBOARD
 from decoupling.tables import RISKS, THEORY
 
 from .conftest import Project, copy_sources
@@ -18,7 +19,7 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 def test_every_figure_of_the_paper_is_made(smoke: Project) -> None:
-    names = ["fig1", "fig2", "figA1", "figA2"]
+    names = ["fig1", "fig2", "figA1", "figA2", "scoreboard"]
     names += [f"fig2{x}" for x in "abcd"] + [f"figA1{x}" for x in "abcd"]
     names += [f"figA2{x}" for x in "abcdef"]
     made = {path.name for path in (smoke.path / "figures").iterdir()}
@@ -27,7 +28,12 @@ def test_every_figure_of_the_paper_is_made(smoke: Project) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "schema"),
-    [("smoke/runs/*/*/*", RUNS), ("smoke/risks/*", RISKS), ("theory/*", THEORY)],
+    [
+        ("smoke/runs/*/*/*", RUNS),
+        ("smoke/risks/*", RISKS),
+        ("theory/*", THEORY),
+        ("smoke/scoreboard", SCOREBOARD),
+    ],
 )
 def test_tables_keep_their_columns(smoke: Project, pattern: str, schema) -> None:
     paths = list((smoke.path / "data").glob(f"{pattern}.parquet"))
@@ -43,6 +49,19 @@ def test_every_setting_has_its_points(smoke: Project) -> None:
         assert set(risks.arm) == set(block["arms"])
         assert set(risks.layers) == set(block.get("layers", [1]))
         assert set(risks.model) == set(block["models"])
+
+
+def test_scoreboard_has_every_curve(smoke: Project) -> None:
+    table = pd.read_parquet(smoke.path / "data/smoke/scoreboard.parquet")
+    curves = {name: set(rows.arm) for name, rows in table.groupby("panel")}
+    assert set(curves) == set(smoke.config["settings"])
+    for name, block in smoke.config["figures"].items():
+        if name in curves:
+            assert curves[name] == set(block.get("arms", smoke.config["settings"][name]["arms"]))
+    assert (table.theorem_worst.isna() == (table.layers > 1)).all()
+    compared = table[table.published_worst.notna()]
+    assert set(compared.panel) == {"fig2a", "fig2c", "fig2d"}
+    assert set(table[table.model == "reduced"].panel) == {"fig2a", "fig2b", "figA1a", "figA1c"}
 
 
 def test_logs_have_a_heartbeat(smoke: Project) -> None:

@@ -1,0 +1,38 @@
+"""A setting in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .spec import TaskMixture
+
+
+def describe(mix: TaskMixture) -> str:
+    """The setting in a line: d, K, μ, Σ, π and σ²."""
+    means = ", ".join(_multiple(mean, np.ones(mix.dim), r"\mathbf{1}") for mean in mix.means)
+    base, symbol = np.eye(mix.dim), "I"
+    if not all(_ratio(cov, base) for cov in mix.covs):
+        base = mix.covs[0]
+        symbol = "D" if np.array_equal(base, np.diag(np.diag(base))) else r"\Sigma_1"
+    covs = ", ".join(_multiple(cov, base, symbol) for cov in mix.covs)
+    weights = ", ".join(f"{weight:.3g}" for weight in mix.weights)
+    sigma_x = "" if np.array_equal(mix.sigma_x, np.eye(mix.dim)) else r",\ \Sigma_x\neq I"
+    return (
+        rf"$d={mix.dim},\ \mu_k={means},\ \Sigma_k={covs},$" + "\n"
+        rf"$\pi={weights},\ \sigma^2={mix.noise_var:.3g}{sigma_x}$"
+    )
+
+
+def _ratio(value: np.ndarray, unit: np.ndarray) -> float | None:
+    """c where value = c·unit, else None."""
+    ratio = (value * unit).sum() / (unit * unit).sum()
+    return ratio if np.allclose(value, ratio * unit, rtol=1e-12) else None
+
+
+def _multiple(value: np.ndarray, unit: np.ndarray, symbol: str) -> str:
+    ratio = _ratio(value, unit)
+    if ratio is None:
+        return r"\ast"
+    if ratio == 0:
+        return "0"
+    return symbol if ratio == 1 else rf"{ratio:.4g}\,{symbol}"

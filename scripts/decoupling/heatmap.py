@@ -1,0 +1,81 @@
+"""The scoreboard as a heat map: panels by arms, coloured by the worst deviation from theory."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import SymLogNorm
+from matplotlib.figure import Figure
+
+from .scoreboard import DIVERGED, NO_THEOREM, TOLERANCE
+from .scoretext import percent
+from .style import ARM_STYLE, framed, use_style
+
+COLOURS = mpl.colormaps["RdBu_r"].with_extremes(bad="0.93")  # red: above the theorem
+SCALE = SymLogNorm(linthresh=TOLERANCE, vmin=-1, vmax=1)  # pale within the tolerance, then decades
+TICKS = (-1, -0.1, -TOLERANCE, 0, TOLERANCE, 0.1, 1)
+CELL = (0.95, 0.3)  # inches
+MARGIN = (2.0, 0.9)
+
+
+def draw_scoreboard(table: pd.DataFrame, note: str) -> Figure:
+    """The curves that have a theorem, or would have one had they not diverged."""
+    use_style()
+    shown = table[(table.verdict != NO_THEOREM) & (table.layers == 1)]
+    rows = list(dict.fromkeys(_row_name(row) for row in shown.itertuples()))
+    arms = [arm for arm in ARM_STYLE if arm in set(shown.arm)]
+    size = [max(1, len(names)) * cell for names, cell in zip((arms, rows), CELL, strict=True)]
+    figure, body = framed(size[0] + MARGIN[0], size[1] + MARGIN[1], [], note)
+    ax = body.subplots()
+    if shown.empty:
+        ax.axis("off")
+        ax.text(0.5, 0.5, "no curve has a theorem", ha="center", va="center")
+        return figure
+    values, texts = _cells(shown, rows, arms)
+    image = ax.imshow(np.ma.masked_invalid(values), COLOURS, SCALE, aspect="auto")
+    _annotate(ax, values, texts)
+    _label(ax, rows, arms)
+    bar = body.colorbar(image, ax=ax, ticks=TICKS, extend="both", pad=0.02)
+    bar.ax.set_yticklabels([f"{tick:+.0%}".replace("+0%", "0").replace("-", "−") for tick in TICKS])
+    return figure
+
+
+def _row_name(row: tuple) -> str:
+    return row.panel if row.model == "attention" else f"{row.panel}, {row.model}"
+
+
+def _cells(
+    shown: pd.DataFrame, rows: list[str], arms: list[str]
+) -> tuple[np.ndarray, dict[tuple[int, int], str]]:
+    values = np.full((len(rows), len(arms)), np.nan)
+    texts = {}
+    for row in shown.itertuples():
+        place = rows.index(_row_name(row)), arms.index(row.arm)
+        values[place] = row.theorem_worst
+        words = [percent(row.theorem_worst).replace("-", "−")]
+        words += [DIVERGED] if row.verdict == DIVERGED else []
+        texts[place] = "\n".join(word for word in words if word)
+    return values, texts
+
+
+def _annotate(ax: Axes, values: np.ndarray, texts: dict[tuple[int, int], str]) -> None:
+    for (i, j), text in texts.items():
+        dark = np.isfinite(values[i, j]) and abs(SCALE(values[i, j]) - 0.5) > 0.3
+        colour = "white" if dark else "black"
+        ax.text(j, i, text, ha="center", va="center", fontsize=7, color=colour, linespacing=0.9)
+
+
+def _label(ax: Axes, rows: list[str], arms: list[str]) -> None:
+    names = [ARM_STYLE[arm][2].replace("prompts and", "prompts\nand") for arm in arms]
+    ax.set_xticks(range(len(arms)), names)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.tick_params(length=0)
+    ax.set_xticks(np.arange(1, len(arms)) - 0.5, minor=True)
+    ax.set_yticks(np.arange(1, len(rows)) - 0.5, minor=True)
+    ax.grid(which="minor", color="white", lw=1.5)
+    ax.tick_params(which="minor", length=0)
+    ax.spines[:].set_visible(False)
+    ax.set_title("Worst deviation of the trained risk from the theorem")
+    ax.set_xlabel("grey: no such curve; deeper models have no theorem", fontsize=6, color="0.35")

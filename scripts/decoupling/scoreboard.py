@@ -1,0 +1,103 @@
+"""The scoreboard: how far every trained curve is from the theorem, the optimum and the authors.
+
+A deviation is (risk − reference) / reference of the best seed's risk, at each context length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+TOLERANCE = 0.01  # a curve matches its theorem if no point is further off than this
+REFERENCES = ("theorem", "optimum", "published")
+
+MATCHES, ABOVE, BELOW = "matches", "above", "below"
+DIVERGED, NO_THEOREM = "diverged", "no theorem"
+
+SCOREBOARD = pa.schema(
+    [
+        ("panel", pa.string()),
+        ("model", pa.string()),
+        ("layers", pa.int64()),
+        ("arm", pa.string()),
+        *((f"{name}_{kind}", pa.float64()) for name in REFERENCES for kind in ("worst", "mean")),
+        ("seeds_ok_least", pa.int64()),
+        ("verdict", pa.string()),
+    ]
+)
+
+
+def scoreboard(
+    curves: Iterable[Mapping[str, Any]],
+    risks: pd.DataFrame,
+    theory: pd.DataFrame,
+    published: pd.DataFrame,
+) -> pd.DataFrame:
+    """A row per curve (panel, setting, model, layers, arm), in the columns of SCOREBOARD."""
+    rows = [_score(curve, risks, theory, published) for curve in curves]
+    return pd.DataFrame(rows, columns=SCOREBOARD.names)
+
+
+def deviations(trained: pd.Series, reference: pd.Series) -> pd.Series:
+    """Relative and signed, by n, where both are finite numbers."""
+    found = (trained - reference) / reference  # aligned by n
+    return found[np.isfinite(found)]
+
+
+def worst(values: pd.Series) -> float:
+    """The one that is largest in absolute value, with its sign; NaN if there is none."""
+    return values.loc[values.abs().idxmax()] if len(values) else np.nan
+
+
+def verdict(risks: pd.Series, theorem_worst: float) -> str:
+    """Chosen by the worst point, also where signs are mixed."""
+    if not np.isfinite(risks).all():
+        return DIVERGED
+    if np.isnan(theorem_worst):
+        return NO_THEOREM
+    if abs(theorem_worst) <= TOLERANCE:
+        return MATCHES
+    return ABOVE if theorem_worst > 0 else BELOW
+
+
+def _score(
+    curve: Mapping[str, Any], risks: pd.DataFrame, theory: pd.DataFrame, published: pd.DataFrame
+) -> dict[str, Any]:
+    points = _pick(risks, curve, "setting", "model", "layers", "arm")
+    if points.empty:
+        raise ValueError(f"the risks have no curve {dict(curve)}")
+    trained = points.set_index("n").risk
+    row = {key: curve[key] for key in ("panel", "model", "layers", "arm")}
+    for name, reference in _references(curve, theory, published).items():
+        found = deviations(trained, reference)
+        row |= {f"{name}_worst": worst(found), f"{name}_mean": found.mean()}
+    row["seeds_ok_least"] = points.seeds_ok.min()
+    row["verdict"] = verdict(trained, row["theorem_worst"])
+    return row
+
+
+def _references(
+    curve: Mapping[str, Any], theory: pd.DataFrame, published: pd.DataFrame
+) -> dict[str, pd.Series]:
+    """Risk by n, empty where there is none. The theorems are the reduced model's optimum, and that
+    of attention under Assumption 1; the exact optimum is that of attention without it."""
+    computed = _pick(theory, curve, "setting", "arm")
+    tables = {
+        "theorem": computed[computed.curve == "theorem"],
+        "optimum": computed[(computed.curve == "optimum") & (curve["model"] == "attention")],
+        "published": _pick(published, curve, "setting", "model", "arm"),
+    }
+    one_layer = curve["layers"] == 1
+    return {
+        name: table.set_index("n").risk.astype(float) if one_layer else pd.Series(dtype=float)
+        for name, table in tables.items()
+    }
+
+
+def _pick(table: pd.DataFrame, curve: Mapping[str, Any], *keys: str) -> pd.DataFrame:
+    same = [table[key] == curve[key] for key in keys]
+    return table[np.logical_and.reduce(same)]

@@ -1,0 +1,60 @@
+"""The scoreboard as Markdown."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from .scoreboard import ABOVE, BELOW, DIVERGED, MATCHES, NO_THEOREM, REFERENCES, TOLERANCE
+
+MEANING = {
+    MATCHES: f"no point is further than {TOLERANCE:.0%} from the theorem",
+    ABOVE: "the worst point is further above: training did not reach the theorem",
+    BELOW: "the worst point is further below: the theorem's assumption costs that much",
+    DIVERGED: "some point has no finite risk; deviations are of the others",
+    NO_THEOREM: "deeper models, and arms that the theorems do not speak of",
+}
+INTRODUCTION = """# Scoreboard
+
+{note}
+
+A row per trained curve of every panel. A deviation is (risk − reference) / reference, where the
+risk is the best seed's: *worst* is the one largest in absolute value over n, *mean* the mean over
+n, both signed. Empty: there is no such reference.
+
+- *theorem*: Theorem 1, 2, 3 or 4, under Assumption 1.
+- *optimum*: the least risk of one-layer attention, without the assumption.
+- *published*: the authors' results, minima over seeds of noisy estimates and so biased low.
+
+Theorem and optimum of fine-tuning are for plain's optimal weights. The weights that plain training
+finds are slightly others, and fine-tuned they can end on either side of both.
+"""
+
+
+def markdown(table: pd.DataFrame, note: str) -> str:
+    """Introduction, verdicts with their meaning and number, and the table."""
+    counts = table.verdict.value_counts()
+    verdicts = [[name, str(counts.get(name, 0)), text] for name, text in MEANING.items()]
+    heads = [f"{name} {kind}" for name in REFERENCES for kind in ("worst", "mean")]
+    header = ["panel", "model", "layers", "arm", *heads, "least seeds ok", "verdict"]
+    parts = [
+        INTRODUCTION.format(note=note),
+        _table(["verdict", "curves", "meaning"], verdicts),
+        _table(header, [_cells(row) for row in table.itertuples(index=False)]),
+    ]
+    return "\n".join(parts)
+
+
+def percent(value: float) -> str:
+    """Signed, with two decimals where they matter; empty where there is none."""
+    if pd.isna(value):
+        return ""
+    return f"{value:+.2%}" if abs(value) < 0.1 else f"{value:+.0%}"
+
+
+def _cells(row: tuple) -> list[str]:
+    return [percent(value) if isinstance(value, float) else str(value) for value in row]
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

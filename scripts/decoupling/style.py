@@ -1,0 +1,65 @@
+"""How every figure looks: an arm's colour and marker, fonts, the frame, the files.
+
+Colours are Okabe and Ito's, safe for colour-blind readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import seaborn as sns
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.lines import Line2D
+
+from .results import atomic_path
+
+ARM_STYLE = {  # colour, marker, label
+    "plain": ("#0072B2", "o", "plain"),
+    "finetune": ("#E69F00", "s", "fine-tuned prompts"),
+    "joint": ("#009E73", "^", "joint prompts"),
+    "joint_heads": ("#D55E00", "D", "joint prompts and heads"),
+    "heads": ("#CC79A7", "v", "joint heads"),
+    "finetune_heads": ("#56B4E9", "P", "fine-tuned prompts and heads"),
+    "finetune_only_heads": ("#000000", "X", "fine-tuned heads"),
+}
+PANEL_SIZE = (3.4, 2.9)  # inches; 3.4 is a column's width
+
+RC = {
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4,
+    "mathtext.fontset": "cm",
+    "pdf.fonttype": 42,
+    "savefig.dpi": 200,
+}
+
+
+def use_style() -> None:
+    sns.set_theme(context="paper", style="ticks", rc=RC)
+
+
+def framed(
+    width: float, height: float, handles: Sequence[Line2D], note: str
+) -> tuple[Figure, SubFigure]:
+    """A figure with a body of that many inches, and below it the legend and the small print."""
+    columns = max(2, round(width / 2.3))
+    foot_height = 0.25 + 0.16 * -(-len(handles) // columns)
+    figure = Figure(figsize=(width, height + foot_height), layout="constrained")
+    body, foot = figure.subfigures(2, 1, height_ratios=[height, foot_height])
+    if handles:
+        foot.legend(handles=handles, loc="upper center", ncols=columns, frameon=False)
+    foot.text(0.5, 0.02, note, fontsize=6, color="0.35", ha="center", va="bottom")
+    return figure, body
+
+
+def save(figure: Figure, pdf: Path, png: Path) -> None:
+    """Write both formats without a date, so that the same data give the same bytes."""
+    for path, metadata in ((pdf, {"CreationDate": None, "Producer": None}), (png, None)):
+        with atomic_path(path) as temporary:
+            figure.savefig(temporary, format=path.suffix[1:], metadata=metadata)

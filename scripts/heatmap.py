@@ -1,0 +1,20 @@
+"""Draw the scoreboard."""
+
+import argparse
+import logging
+from pathlib import Path
+
+from decoupling.heatmap import draw_scoreboard
+from decoupling.results import read_table
+from decoupling.scoreboard import SCOREBOARD
+from decoupling.style import save
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--table", required=True, type=Path)
+    parser.add_argument("--note", required=True, help="small print")
+    parser.add_argument("--pdf", required=True, type=Path)
+    parser.add_argument("--png", required=True, type=Path)
+    args = parser.parse_args()
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on the fonts' own dates
+    save(draw_scoreboard(read_table(args.table, SCOREBOARD), args.note), args.pdf, args.png)
