@@ -19,10 +19,11 @@ from decoupling.training import train
 
 
 def code_digest() -> str:
-    """Of everything a checkpoint's meaning may depend on: the library's sources."""
+    """Of everything a checkpoint's meaning may depend on: this file and the library it loaded."""
+    library = [module for name, module in sys.modules.items() if name.startswith("decoupling.")]
     digest = hashlib.sha256()
-    for source in sorted((Path(__file__).parent / "decoupling").glob("*.py")):
-        digest.update(source.read_bytes())
+    for source in sorted([__file__, *(module.__file__ for module in library)]):
+        digest.update(Path(source).read_bytes())
     return digest.hexdigest()
 
 
