@@ -114,6 +114,7 @@ def _panel(config: Config, name: str, block: Mapping[str, Any]) -> dict[str, Any
     return {
         "name": name,
         "setting": source,
+        "model": "attention" if "attention" in setting(config, source)["models"] else "reduced",
         "title": block.get("title", ""),
         "layers": layers,
         "arms": arms,
@@ -125,11 +126,11 @@ def _panel(config: Config, name: str, block: Mapping[str, Any]) -> dict[str, Any
 
 def _panel_curves(config: Config, panel: Mapping[str, Any]) -> list[dict[str, Any]]:
     drawn = []
-    if "attention" in setting(config, panel["setting"])["models"]:
+    if panel["model"] == "attention":
         drawn += [("attention", panel["layers"], arm) for arm in panel["arms"]]
-    if panel["dashed"] == "reduced":
-        shown = [arm for arm in panel["arms"] if arm in panel["dashed_arms"]]
-        drawn += [("reduced", 1, arm) for arm in shown if not ARMS[arm].heads]
+    if "reduced" in (panel["model"], panel["dashed"]):
+        shown = panel["arms"] if panel["model"] == "reduced" else panel["dashed_arms"]
+        drawn += [("reduced", 1, a) for a in panel["arms"] if a in shown and not ARMS[a].heads]
     return [
         {
             "panel": panel["name"],

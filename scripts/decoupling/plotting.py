@@ -35,8 +35,8 @@ class Tables:
     theory: pd.DataFrame
     published: pd.DataFrame
 
-    def trained(self, panel: Mapping[str, Any], arm: str, model: str = "attention") -> pd.DataFrame:
-        t = self.risks
+    def trained(self, panel: Mapping[str, Any], arm: str, model: str | None = None) -> pd.DataFrame:
+        t, model = self.risks, model or panel["model"]
         layers = panel["layers"] if model == "attention" else 1
         rows = (t.setting == panel["setting"]) & (t.arm == arm)
         return t[rows & (t.model == model) & (t.layers == layers)].sort_values("n")
@@ -105,7 +105,9 @@ def _plot_dashed(ax: Axes, panel: Mapping[str, Any], tables: Tables, arm: str) -
         curve = tables.trained(panel, arm, "reduced")
     else:
         curve = tables.computed(panel["setting"], arm, panel["dashed"])
-    ax.plot(curve.n, curve.normalized, "--", color=_darker(ARM_STYLE[arm][0]), zorder=3)
+    marker = "_" if len(curve) == 1 else None  # a line through one point would not be seen
+    colour = _darker(ARM_STYLE[arm][0])
+    ax.plot(curve.n, curve.normalized, "--", color=colour, marker=marker, ms=12, zorder=3)
 
 
 def _plot_published(ax: Axes, panel: Mapping[str, Any], tables: Tables) -> None:
@@ -151,7 +153,8 @@ def _legend(panels: Sequence[Mapping[str, Any]]) -> list[Line2D]:
     dashed = sorted({panel["dashed"] for panel in panels} - {"none"})
     if dashed:
         label = " or ".join(DASHED_LABEL[kind] for kind in dashed)
-        handles.append(Line2D([], [], color="0.2", ls="-", label="solid: attention, trained"))
+        solid = " or ".join(sorted({panel["model"] for panel in panels}))
+        handles.append(Line2D([], [], color="0.2", ls="-", label=f"solid: {solid}, trained"))
         handles.append(Line2D([], [], color="0.2", ls="--", label=f"dashed: {label}"))
     if any(panel["overlay"] == "published" for panel in panels):
         style = {"ls": "none", "marker": "o", "ms": 7, "mfc": "none", "mec": "0.2", "mew": 0.8}

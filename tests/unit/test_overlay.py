@@ -21,6 +21,7 @@ ARMS = ["plain", "joint"]
 
 def figure(**changes):
     panel = {"name": "fig2c", "setting": "fig2c", "title": "", "layers": 1, "arms": ARMS}
+    panel |= {"model": "attention"}
     panel |= {"dashed": "none", "dashed_arms": ARMS, "overlay": "published"} | changes
     filler = dict.fromkeys(RISKS.names, 1.0) | {"setting": "fig2c", "model": "attention"}
     risks = pd.DataFrame([filler | {"arm": arm, "n": n} for arm in ARMS for n in (1, 50)])

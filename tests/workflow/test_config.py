@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from .conftest import Project
@@ -115,6 +116,17 @@ def test_users_own_setting_in_another_file(project: Project, tmp_path: Path) -> 
     )
     project.snakemake("--configfile", str(extra), "--", "figures/mine.pdf")
     assert (project.path / "figures/mine.pdf").exists()
+
+
+def test_reduced_model_alone_at_one_n(project: Project) -> None:
+    """A figure without attention still has its trained curves."""
+    config = project.config
+    config["settings"]["one"] |= {"models": ["reduced"], "n": [3]}
+    config["figures"] = {}
+    project.write_config(config)
+    project.snakemake("figures/one.pdf")
+    risks = pd.read_parquet(project.path / "data/smoke/risks/one.parquet")
+    assert set(risks.arm) == {"plain", "finetune", "joint"}
 
 
 def _files(path: Path) -> set[Path]:
