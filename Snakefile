@@ -17,8 +17,13 @@ include: "rules/theory.smk"
 include: "rules/figures.smk"
 
 
+# Seconds each: on a cluster they stay with the main process, and only training is submitted.
 localrules:
     all,
+    spec,
+    theory,
+    aggregate,
+    figure,
 
 
 rule all:

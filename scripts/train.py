@@ -4,6 +4,7 @@ import argparse
 import hashlib
 import json
 import logging
+import os
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -57,7 +58,9 @@ if __name__ == "__main__":
         **{name: version(name) for name in ("numpy", "torch")},
     }
     checkpoint = Checkpoint(
-        args.output.with_suffix(".checkpoint"), json.dumps(stamp | {"code": code_digest()})
+        args.output.with_suffix(".checkpoint"),
+        json.dumps(stamp | {"code": code_digest()}),
+        every_seconds=float(os.environ.get("CHECKPOINT_SECONDS", "60")),
     )
     seeds = range(args.seeds[0], args.seeds[1] + 1)
     rows = train(mix, args.n, tasks, seeds, checkpoint=checkpoint, device=args.device)
