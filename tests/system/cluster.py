@@ -11,12 +11,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 
 CONF = Path("/etc/slurm/slurm.conf")
+BACKUP = Path("/etc/slurm/slurm.conf.before-test")  # of a file that was there
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")
 PROGRAMS = ("slurmctld", "slurmd", "squeue", "munged", "munge")
 DEADLINE = 240  # seconds until waiting for a state is given up; a busy machine may need them
@@ -48,7 +50,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 MpiDefault=none
 ReturnToService=2
-MinJobAge=300
+MinJobAge=3600
 KillWait=5
 DefMemPerCPU=200
 SlurmdParameters=config_overrides
@@ -98,16 +100,17 @@ class Cluster:
     daemons: list[subprocess.Popen] = field(default_factory=list)
 
     def start(self) -> None:
+        self._write_conf()
         for folder in ("state", "spool"):
             (self.scratch / folder).mkdir()
         self._start_munge()
-        self._write_conf()
         self._daemon("slurmctld", "-D", "-i")
         self._daemon("slurmd", "-D", "-N", "localhost")
         wait_for("an idle node", lambda: self.node_state() == "idle", deadline=60)
 
     def stop(self) -> None:
-        subprocess.run(["scancel", "--user=root"], capture_output=True, timeout=60)
+        with suppress(subprocess.TimeoutExpired):  # where the controller never came up
+            subprocess.run(["scancel", "--user=root"], capture_output=True, timeout=60)
         for daemon in reversed(self.daemons):
             daemon.terminate()
             try:
@@ -129,13 +132,9 @@ class Cluster:
         lines = self._text("squeue", "--noheader", "--states=all", "--format=%i %T").splitlines()
         return dict(line.split() for line in lines)
 
-    def minutes(self, job: str) -> int:
-        """A job's time limit; squeue writes [days-][hours:]minutes:seconds."""
-        text = self._text("squeue", "--noheader", "--states=all", f"--jobs={job}", "--format=%l")
-        days, _, clock = text.rpartition("-")
-        parts = [int(days or 0), *(int(p) for p in clock.split(":")[:-1])]
-        hours = parts[0] * 24 + (parts[1] if len(parts) == 3 else 0)
-        return hours * 60 + parts[-1]
+    def time_limit(self, job: str) -> str:
+        """As squeue writes it: [days-][hours:]minutes:seconds."""
+        return self._text("squeue", "--noheader", "--states=all", f"--jobs={job}", "--format=%l")
 
     @staticmethod
     def _text(*command: str) -> str:
@@ -145,17 +144,10 @@ class Cluster:
         key = self.scratch / "munge.key"
         key.write_bytes(secrets.token_bytes(128))
         key.chmod(0o400)
-        endpoint = self.scratch / "munge.socket"
-        files = {"key": key, "socket": endpoint} | {
-            name: self.scratch / f"munge.{name}" for name in ("pid", "log", "seed")
-        }
-        options = {"socket": "--socket"}
-        self._daemon(
-            "munged",
-            "--foreground",
-            *(f"{options.get(name, f'--{name}-file')}={path}" for name, path in files.items()),
-        )
-        credential = ["munge", "--no-input", f"--socket={endpoint}"]
+        files = [f"--{name}-file={self.scratch}/munge.{name}" for name in ("pid", "log", "seed")]
+        at = f"--socket={self.scratch}/munge.socket"
+        self._daemon("munged", "--foreground", f"--key-file={key}", at, *files)
+        credential = ["munge", "--no-input", at]
         wait_for(
             "munged",
             lambda: subprocess.run(credential, capture_output=True).returncode == 0,
@@ -167,9 +159,8 @@ class Cluster:
             self.daemons.append(subprocess.Popen(command, stdout=out, stderr=out))
 
     def _write_conf(self) -> None:
-        backup = CONF.with_suffix(".conf.before-test")
-        if CONF.exists() and not backup.exists():
-            CONF.rename(backup)
+        if CONF.exists() and not BACKUP.exists():
+            CONF.rename(BACKUP)
         CONF.parent.mkdir(exist_ok=True)
         memory = psutil.virtual_memory().total * 9 // 10 // 2**20
         host = socket.gethostname().split(".")[0]
@@ -178,6 +169,5 @@ class Cluster:
     @staticmethod
     def _restore_conf() -> None:
         CONF.unlink(missing_ok=True)
-        backup = CONF.with_suffix(".conf.before-test")
-        if backup.exists():
-            backup.rename(CONF)
+        if BACKUP.exists():
+            BACKUP.rename(CONF)
