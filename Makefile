@@ -1,11 +1,12 @@
 # make figures/fig2c.pdf   sets up .venv and makes the figure
-# make test                sets up .venv and runs every test
+# make test                sets up .venv and runs every test that needs no other software
+# make test-system         tests against a real SLURM, which it installs (Debian, as root)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: all test lint unit workflow clean
+.PHONY: all test lint unit workflow test-system clean
 
 all: $(VENV)/installed
 	$(BIN)/snakemake
@@ -31,6 +32,9 @@ unit: $(VENV)/installed
 
 workflow: $(VENV)/installed
 	$(BIN)/pytest tests/workflow
+
+test-system: $(VENV)/installed
+	$(BIN)/pytest -rs tests/system
 
 clean:
 	rm -rf data/specs data/theory data/laptop data/paper data/smoke figures/*.pdf figures/*.png logs benchmarks/results .snakemake

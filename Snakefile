@@ -18,8 +18,15 @@ include: "rules/figures.smk"
 include: "rules/scoreboard.smk"
 
 
+# Seconds each: on a cluster they stay with the main process, and only training is submitted.
 localrules:
     all,
+    spec,
+    theory,
+    aggregate,
+    figure,
+    scoreboard,
+    heatmap,
 
 
 rule all:

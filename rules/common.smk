@@ -21,6 +21,7 @@ PROTOCOL = config["protocol"]
 FIGURES = cfg.figure_names(config)
 PUBLISHED = "data/published/authors_risks.csv"
 CURVES = cfg.curves(config)
+CONTEXTS_PER_MINUTE = 5e6  # through three layers, on one core
 
 
 wildcard_constraints:
@@ -52,6 +53,31 @@ def block_tasks(wildcards):
     return canonical_json(
         [task | {"seeds": min(task["seeds"], end)} for task in tasks if task["seeds"] > first]
     )
+
+
+def train_mem_mb(wildcards, attempt):
+    """Memory of a training job: 50 seeds take about 350 MB in one layer, under 2 GB in more."""
+    tasks = cfg.training_tasks(config, wildcards.protocol, wildcards.setting)
+    return attempt * (2000 if any(task["layers"] > 1 for task in tasks) else 1000)
+
+
+def train_minutes(wildcards, attempt):
+    """Time limit of a training job. Each attempt goes on from the last one's checkpoint, so that
+    none needs to ask for more than a day, the limit of many a partition."""
+    base = 30 + max(
+        _contexts(task) / CONTEXTS_PER_MINUTE
+        for task in cfg.training_tasks(config, wildcards.protocol, wildcards.setting)
+    )
+    return min(round(attempt * base), 24 * 60)
+
+
+def _contexts(task):
+    """How many contexts training goes through: one layer's seeds share them."""
+    recipe = task["recipe"]
+    if recipe["gradient"] == "exact":
+        return 0
+    shared = recipe["iterations"] * recipe["gradient"]
+    return shared if task["layers"] == 1 else shared * task["seeds"]
 
 
 def run_files(wildcards):

@@ -29,7 +29,8 @@ rule train:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=train_mem_mb,
+        runtime=train_minutes,
     params:
         tasks=block_tasks,
         device=lambda wildcards: config["protocols"][wildcards.protocol].get("device", "cpu"),
