@@ -1,11 +1,16 @@
 # Checks the config, and says which files there are.
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import yaml
 from snakemake.exceptions import WorkflowError
+
+# `python` in a rule is the one Snakemake runs in, also where its environment is not activated; a
+# conda environment, activated later, still comes first.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 # The library is used in place, so that a clone needs no installation step of its own.
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
