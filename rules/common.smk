@@ -10,7 +10,7 @@ from snakemake.exceptions import WorkflowError
 
 # `python` in a rule is the one Snakemake runs in, also where its environment is not activated; a
 # conda environment, activated later, still comes first.
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
 
 # The library is used in place, so that a clone needs no installation step of its own.
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
