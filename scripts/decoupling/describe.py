@@ -10,16 +10,19 @@ from .spec import TaskMixture
 def describe(mix: TaskMixture) -> str:
     """The setting in a line: d, K, μ, Σ, π and σ²."""
     means = ", ".join(_multiple(mean, np.ones(mix.dim), r"\mathbf{1}") for mean in mix.means)
-    base, symbol = np.eye(mix.dim), "I"
+    base, symbol, where = np.eye(mix.dim), "I", ""
     if not all(_ratio(cov, base) for cov in mix.covs):
-        base = mix.covs[0]
-        symbol = "D" if np.array_equal(base, np.diag(np.diag(base))) else r"\Sigma_1"
+        base, symbol = mix.covs[0], r"\Sigma_1"
+        entries = np.diag(base)
+        if np.array_equal(base, np.diag(entries)):
+            symbol = "D"
+            where = rf",\ D=\mathrm{{diag}}({entries[0]:.3g},\ldots,{entries[-1]:.3g})"
     covs = ", ".join(_multiple(cov, base, symbol) for cov in mix.covs)
     weights = ", ".join(f"{weight:.3g}" for weight in mix.weights)
     sigma_x = "" if np.array_equal(mix.sigma_x, np.eye(mix.dim)) else r",\ \Sigma_x\neq I"
     return (
         rf"$d={mix.dim},\ \mu_k={means},\ \Sigma_k={covs},$" + "\n"
-        rf"$\pi={weights},\ \sigma^2={mix.noise_var:.3g}{sigma_x}$"
+        rf"$\pi={weights},\ \sigma^2={mix.noise_var:.3g}{sigma_x}{where}$"
     )
 
 

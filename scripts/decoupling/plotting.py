@@ -16,6 +16,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from .describe import describe
 from .spec import TaskMixture
@@ -140,6 +141,7 @@ def _finish(ax: Axes) -> None:
     ax.set_xlabel("context length $n$")
     ax.set_ylabel(r"risk / $\mathrm{E}[y^2]$")
     ax.set_ylim(bottom=0)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     sns.despine(ax=ax)
 
 
