@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -98,7 +99,13 @@ def test_interrupt_then_rerun(project: Project) -> None:
     long_training(project, 20000)
     command = [sys.executable, "-m", "snakemake", RUN]
     process = subprocess.Popen(
-        command, cwd=project.path, stdout=-3, stderr=-3, start_new_session=True
+        command,
+        cwd=project.path,
+        stdout=-3,
+        stderr=-3,
+        start_new_session=True,
+        # a test run in a shell's background inherits a SIGINT that is ignored
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     log = project.path / "logs/smoke/train/one/n4/seeds0-1.log"
     while not log.exists():
