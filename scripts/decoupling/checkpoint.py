@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from .results import atomic_path
+from .results import atomic_path, discard_temporaries
 
 log = logging.getLogger(__name__)
 
@@ -49,3 +49,4 @@ class Checkpoint:
 
     def delete(self) -> None:
         self.path.unlink(missing_ok=True)
+        discard_temporaries(self.path)

@@ -36,27 +36,25 @@ class _GramProduct(torch.autograd.Function):
 
 
 class _Chain:
-    """The layer chain of every seed on one block of contexts of task k."""
+    """The layer chain of every seed on one block of contexts."""
 
-    def __init__(self, grams: torch.Tensor, params: Parameters, k: int) -> None:
-        self.grams = grams
+    def __init__(self, grams: torch.Tensor, tasks: torch.Tensor, params: Parameters) -> None:
+        """`grams` are [D, D, B]; `tasks` say whose context each is, [K, B] of 0 and 1."""
+        self.grams, self.tasks = grams, tasks
         self.scores = params["query"] @ params["key"].mT  # A_l: [seeds, L, D, D]
         self.values = params["value"]
-        seeds, self.layers, size, _ = self.scores.shape
-        self.prompt_outer = None
-        if "prompts" in params:
-            prompt = params["prompts"][:, k]
-            self.prompt_outer = prompt[:, :, None] * prompt[:, None]
-        if "heads" in params:
-            self.head = params["heads"][:, k, :, None]
-        else:
-            self.head = self.scores.new_zeros(seeds, size, 1)
-            self.head[:, -1] = 1
+        self.prompts = params.get("prompts")
+        self.heads = params.get("heads")
 
     def predictor(self) -> torch.Tensor:
         """v, [seeds, D, B]."""
-        vectors = self.head.expand(-1, -1, self.grams.shape[-1])
-        for layer in reversed(range(self.layers)):
+        seeds, layers, size, _ = self.scores.shape
+        if self.heads is None:
+            vectors = self.scores.new_zeros(seeds, size, self.tasks.shape[1])
+            vectors[:, -1] = 1
+        else:
+            vectors = self.heads.mT @ self.tasks
+        for layer in reversed(range(layers)):
             vectors = self._tokens(layer, vectors)
         return vectors
 
@@ -74,9 +72,10 @@ class _Chain:
         """The Gram matrix that enters `layer` (counted from 0), times v."""
         if layer == 0:
             product = _GramProduct.apply(self.grams, vectors)
-            if self.prompt_outer is not None:
-                product = torch.baddbmm(product, self.prompt_outer, vectors)
-            return product
+            if self.prompts is None:
+                return product
+            own = (self.prompts @ vectors) * self.tasks  # p_kᵀv for the context's own task
+            return torch.baddbmm(product, self.prompts.mT, own)
         below = layer - 1
         return self._tokens_transposed(below, self._gram(below, self._tokens(below, vectors)))
 
@@ -90,7 +89,7 @@ def batch_risk_and_gradient(
 ) -> torch.Tensor:
     """Every seed's risk on the batch, [seeds]; the gradient of what `out` names is added to it."""
     leaves = [params[name] for name in out]
-    total = torch.zeros(len(params["query"]), device=sigma_x.device)
+    total = torch.zeros(len(params["query"]), dtype=torch.float64, device=sigma_x.device)
     for errors in _context_errors(batch, params, sigma_x):
         loss = errors.sum(1) / batch.size
         for grad, block in zip(out.values(), torch.autograd.grad(loss.sum(), leaves), strict=True):
@@ -113,9 +112,10 @@ def _context_errors(
     batch: GramBatch, params: Parameters, sigma_x: torch.Tensor
 ) -> Iterator[torch.Tensor]:
     """(u − β)ᵀΣx(u − β) of every seed and context, [seeds, block], a block at a time."""
-    for k, (grams, betas) in enumerate(zip(batch.grams, batch.betas, strict=True)):
-        for start in range(0, betas.shape[1], BLOCK):
-            block = slice(start, start + BLOCK)
-            chain = _Chain(grams[..., block].contiguous(), params, k)
-            gap = chain.predictor()[:, :-1] - betas[:, block]
-            yield (gap * (sigma_x @ gap)).sum(1)
+    grams, betas = torch.cat(batch.grams, dim=-1), torch.cat(batch.betas, dim=-1)
+    tasks = torch.block_diag(*(beta.new_ones(1, beta.shape[1]) for beta in batch.betas))
+    blocks = (tensor.split(BLOCK, dim=-1) for tensor in (grams, tasks, betas))
+    for grams_block, tasks_block, betas_block in zip(*blocks, strict=True):
+        chain = _Chain(grams_block.contiguous(), tasks_block, params)
+        gap = chain.predictor()[:, :-1] - betas_block
+        yield (gap * (sigma_x @ gap)).sum(1)

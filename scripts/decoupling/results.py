@@ -43,7 +43,10 @@ class TableError(RuntimeError):
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block ends without error."""
+    """A temporary path beside `path` that takes its place when the block ends without error.
+
+    What a killed writer left behind goes with it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
     os.close(handle)
@@ -53,6 +56,11 @@ def atomic_path(path: Path) -> Iterator[Path]:
         temporary.chmod(0o666 & ~_umask())
         os.replace(temporary, path)
     finally:
+        discard_temporaries(path)
+
+
+def discard_temporaries(path: Path) -> None:
+    for temporary in path.parent.glob(f".{path.name}.*"):
         temporary.unlink(missing_ok=True)
 
 

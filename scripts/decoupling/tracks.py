@@ -84,6 +84,9 @@ class Track:
                 data, self.params, self._sigma_x, self.mix.noise_var, self._grads
             )
         with torch.inference_mode():
+            if self.task.recipe.clip_norm is not None:
+                norms = self.grad.norm(dim=1, keepdim=True)
+                self.grad.mul_((self.task.recipe.clip_norm / norms).clamp(max=1))
             self._adam(iteration)
         return value
 

@@ -97,6 +97,16 @@ def test_failed_write_leaves_what_was_there(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
 
 
+def test_next_write_removes_what_a_killed_one_left(tmp_path):
+    target = tmp_path / "file.txt"
+    killed = atomic_path(target)
+    killed.__enter__()  # and never leaves
+    assert len(list(tmp_path.iterdir())) == 1
+    with atomic_path(target) as temporary:
+        temporary.write_text("new")
+    assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
+
+
 def test_failed_table_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(pq, "write_table", lambda *args: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
