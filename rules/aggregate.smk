@@ -15,5 +15,6 @@ rule aggregate:
         "../envs/pipeline.yaml"
     threads: 1
     shell:
-        "python {input.script} --spec {input.spec} --runs {input.runs} --output {output.risks}"
-        " 2> {log}"
+        # bash's own printf knows no limit on arguments, which thousands of names would reach
+        r"printf '%s\n' {input.runs} | python {input.script} --spec {input.spec}"
+        " --output {output.risks} 2> {log}"

@@ -6,7 +6,6 @@ environment of nested commands, so they only find the file there.
 
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import time
@@ -16,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+
+from .packages import UnavailableError, install_packages
 
 CONF = Path("/etc/slurm/slurm.conf")
 BACKUP = Path("/etc/slurm/slurm.conf.before-test")  # of a file that was there
@@ -59,10 +60,6 @@ PartitionName=main Nodes=localhost Default=YES MaxTime=UNLIMITED State=UP
 """
 
 
-class UnavailableError(RuntimeError):
-    """Why there can be no cluster on this machine."""
-
-
 def wait_for(what: str, condition: Callable[[], object], deadline: float = DEADLINE) -> object:
     """What the condition returns once it is true."""
     end = time.monotonic() + deadline
@@ -79,17 +76,7 @@ def install() -> None:
         raise UnavailableError("SLURM's daemons need root")
     if {p.name() for p in psutil.process_iter()} & {"slurmctld", "slurmd"}:
         raise UnavailableError("SLURM runs on this machine already; its slurm.conf is left alone")
-    if all(map(shutil.which, PROGRAMS)):
-        return
-    if not (Path("/etc/debian_version").exists() and shutil.which("apt-get")):
-        raise UnavailableError(f"{', '.join(PACKAGES)} are missing; this is no Debian with apt")
-    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for arguments in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES]):
-        done = subprocess.run(
-            ["apt-get", *arguments], env=environment, capture_output=True, text=True
-        )
-        if done.returncode:
-            raise UnavailableError(f"apt-get {arguments[0]} failed: {done.stderr.strip()}")
+    install_packages(PACKAGES, PROGRAMS)
 
 
 @dataclass
@@ -127,10 +114,12 @@ class Cluster:
         command = ["scontrol", "update", "nodename=localhost", f"state={state}", "reason=test"]
         subprocess.run(command, check=True)
 
-    def jobs(self) -> dict[str, str]:
-        """State by id of every job that the controller remembers, ended ones too."""
-        lines = self._text("squeue", "--noheader", "--states=all", "--format=%i %T").splitlines()
-        return dict(line.split() for line in lines)
+    def jobs(self, folder: Path) -> dict[str, str]:
+        """State by id of the jobs submitted from a folder, in their order, ended ones too."""
+        columns = ["--sort=i", "--format=%i %T %Z"]
+        lines = self._text("squeue", "--noheader", "--states=all", *columns).splitlines()
+        jobs = (line.split(maxsplit=2) for line in lines)
+        return {job: state for job, state, submitted_from in jobs if submitted_from == str(folder)}
 
     def time_limit(self, job: str) -> str:
         """As squeue writes it: [days-][hours:]minutes:seconds."""

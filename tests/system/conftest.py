@@ -1,27 +1,41 @@
-"""The SLURM cluster, and a project made locally that results on it are compared with."""
+"""What the tests run against: a SLURM cluster with a project to compare with, and a browser."""
 
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from workflow.conftest import Project, copy_sources, tiny_config
 
-from .cluster import Cluster, UnavailableError, install
+from . import browser as browsers
+from .cluster import Cluster, install
+from .packages import UnavailableError, install_packages
 
 LONG = "data/long/runs/one/n1/seeds0-1.parquet"  # trained for long enough to be interrupted
 FIGURE = ["figures/one.pdf", "figures/one.png"]
 
 
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
+def require(what: str, install: Callable[[], None]) -> None:
+    """Install it, or skip the test; where system tests are required, fail it."""
     try:
         install()
     except UnavailableError as reason:
         give_up = pytest.fail if os.environ.get("REQUIRE_SYSTEM_TESTS") == "1" else pytest.skip
-        give_up(f"no SLURM here: {reason}")
+        give_up(f"no {what} here: {reason}")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[browsers.Browser]:
+    require("Chromium", lambda: install_packages(browsers.PACKAGES, browsers.PROGRAMS))
+    with browsers.chromium() as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    require("SLURM", install)
     # Not pytest's own folder: munged wants a socket that all users could reach.
     scratch = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
     scratch.chmod(0o755)
