@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -15,6 +17,7 @@ os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.ge
 # The library is used in place, so that a clone needs no installation step of its own.
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 from decoupling import config as cfg
+from decoupling import studies
 from decoupling.checks import problems
 
 with open(Path(workflow.basedir) / "config" / "schema.yaml") as schema_file:
@@ -24,15 +27,22 @@ if found:
 
 PROTOCOL = config["protocol"]
 FIGURES = cfg.figure_names(config)
+STUDIES = studies.study_names(config)
 PUBLISHED = "data/published/authors_risks.csv"
 CURVES = cfg.curves(config)
-CONTEXTS_PER_MINUTE = 5e6  # through three layers, on one core
+CONTEXTS_PER_MINUTE = 5e6  # one core, three arms of three layers: 7e6 were measured
+
+
+def one_of(names):
+    """A pattern of these names; of nothing, where there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 wildcard_constraints:
-    protocol="|".join(config["protocols"]),
-    setting="|".join(config["settings"]),
-    figure="|".join(FIGURES),
+    protocol=one_of(config["protocols"]),
+    setting=one_of(cfg.settings(config)),
+    figure=one_of(name for name in FIGURES if name not in STUDIES),
+    study=one_of(STUDIES),
     n=r"\d+",
     first=r"\d+",
     last=r"\d+",
@@ -43,9 +53,15 @@ def library(*modules):
     return [f"scripts/decoupling/{module}.py" for module in ("__init__", *modules)]
 
 
+@cache
+def training_tasks(protocol, setting):
+    """What a protocol trains for a setting. Every training job asks, several times."""
+    return cfg.training_tasks(config, protocol, setting)
+
+
 def seed_blocks(protocol, setting):
     """(first, last) of each block of seeds that a protocol trains for a setting."""
-    seeds = max(task["seeds"] for task in cfg.training_tasks(config, protocol, setting))
+    seeds = max(task["seeds"] for task in training_tasks(protocol, setting))
     size = config["protocols"][protocol]["seeds_per_job"]
     return [(first, min(first + size, seeds) - 1) for first in range(0, seeds, size)]
 
@@ -53,7 +69,7 @@ def seed_blocks(protocol, setting):
 def block_tasks(wildcards):
     """What a block of seeds trains. Only what concerns the block is in it, so that asking for more
     seeds leaves the blocks that are there alone."""
-    tasks = cfg.training_tasks(config, wildcards.protocol, wildcards.setting)
+    tasks = training_tasks(wildcards.protocol, wildcards.setting)
     first, end = int(wildcards.first), int(wildcards.last) + 1
     return canonical_json(
         [task | {"seeds": min(task["seeds"], end)} for task in tasks if task["seeds"] > first]
@@ -61,8 +77,8 @@ def block_tasks(wildcards):
 
 
 def train_mem_mb(wildcards, attempt):
-    """Memory of a training job: 50 seeds take about 350 MB in one layer, under 2 GB in more."""
-    tasks = cfg.training_tasks(config, wildcards.protocol, wildcards.setting)
+    """Memory of a training job: 50 seeds take up to 370 MB in one layer, 890 MB in more."""
+    tasks = training_tasks(wildcards.protocol, wildcards.setting)
     return attempt * (2000 if any(task["layers"] > 1 for task in tasks) else 1000)
 
 
@@ -71,9 +87,18 @@ def train_minutes(wildcards, attempt):
     none needs to ask for more than a day, the limit of many a partition."""
     base = 30 + max(
         _contexts(task) / CONTEXTS_PER_MINUTE
-        for task in cfg.training_tasks(config, wildcards.protocol, wildcards.setting)
+        for task in training_tasks(wildcards.protocol, wildcards.setting)
     )
     return min(round(attempt * base), 24 * 60)
+
+
+def train_gpus(wildcards):
+    """A GPU for a protocol that trains on one; None asks for nothing."""
+    return 1 if device(wildcards) == "cuda" else None
+
+
+def device(wildcards):
+    return config["protocols"][wildcards.protocol].get("device", "cpu")
 
 
 def _contexts(task):
@@ -110,10 +135,40 @@ def figure_files(pattern, computed=False):
     return files
 
 
+def bayes_files(wildcards):
+    """The Bayes-optimal risks, where a panel of the figure shows them."""
+    panels = cfg.figure(config, wildcards.figure)["panels"]
+    shown = {panel["setting"] for panel in panels if panel["bayes"]}
+    return [f"data/bayes/{setting}.parquet" for setting in sorted(shown)]
+
+
 def overlaid_risks(wildcards):
     """The authors' risks, where a panel of the figure shows them."""
     panels = cfg.figure(config, wildcards.figure)["panels"]
     return [PUBLISHED] if any(panel["overlay"] == "published" for panel in panels) else []
+
+
+def study_files(pattern, *kinds):
+    """Input function: a file per setting of a study of one of these kinds."""
+
+    def files(wildcards):
+        if studies.kind(config["figures"][wildcards.study]) not in kinds:
+            return []
+        varied = studies.varied_settings(config, wildcards.study)
+        return [pattern.format(setting=setting) for setting in varied]
+
+    return files
+
+
+def study_bayes(wildcards):
+    """The Bayes-optimal risks, where a study shows them."""
+    shown = config["figures"][wildcards.study].get("bayes", False)
+    return study_files("data/bayes/{setting}.parquet", "noise")(wildcards) if shown else []
+
+
+def study_note(wildcards):
+    trained = studies.kind(config["figures"][wildcards.study]) == "noise"
+    return cfg.describe_protocol(config, PROTOCOL, [1]) if trained else "Computed, not trained"
 
 
 def scored_files(pattern, one_layer=False):
@@ -129,6 +184,12 @@ def scored_files(pattern, one_layer=False):
 def scoreboard_note(wildcards):
     layers = [curve["layers"] for curve in CURVES]
     return cfg.describe_protocol(config, wildcards.protocol, layers)
+
+
+def rates_theory(wildcards):
+    """Asked for with the page only: a config may do without the figure of rates."""
+    settings = studies.varied_settings(config, "rates")
+    return expand("data/theory/{setting}.parquet", setting=settings)
 
 
 def canonical_json(value):

@@ -9,9 +9,15 @@ rule figure:
         risks=figure_files(f"data/{PROTOCOL}/risks/{{setting}}.parquet"),
         theory=figure_files("data/theory/{setting}.parquet", computed=True),
         published=overlaid_risks,
+        bayes=bayes_files,
     output:
         pdf="figures/{figure}.pdf",
-        png="figures/{figure}.png",
+        png=report(
+            "figures/{figure}.png",
+            caption="../report/figure.rst",
+            category=lambda wildcards: cfg.report_section(config, wildcards.figure),
+            labels=lambda wildcards: {"figure": cfg.report_label(config, wildcards.figure)},
+        ),
     log:
         "logs/figures/{figure}.log",
     conda:
@@ -23,5 +29,5 @@ rule figure:
     shell:
         "python {input.script} --figure {params.figure:q} --note {params.note:q}"
         " --specs {input.specs} --risks {input.risks} --theory {input.theory}"
-        " --published {input.published}"
+        " --published {input.published} --bayes {input.bayes}"
         " --pdf {output.pdf} --png {output.png} 2> {log}"

@@ -1,5 +1,5 @@
 # Needs risks and theory of all settings, and the authors' published risks. Makes the scoreboard,
-# a row per trained curve, as a table, as Markdown and as a heat map.
+# a row per trained curve, as a table, as Markdown, as a web page and as a heat map.
 
 
 rule scoreboard:
@@ -12,6 +12,12 @@ rule scoreboard:
     output:
         table="data/{protocol}/scoreboard.parquet",
         markdown="data/{protocol}/scoreboard.md",
+        page=report(
+            "data/{protocol}/scoreboard.html",
+            caption="../report/scoreboard.rst",
+            category="Scoreboard",
+            labels={"view": "Table of all curves"},
+        ),
     log:
         "logs/{protocol}/scoreboard.log",
     conda:
@@ -21,9 +27,10 @@ rule scoreboard:
         curves=canonical_json(CURVES),
         note=scoreboard_note,
     shell:
-        "python {input.script} --curves {params.curves:q} --note {params.note:q}"
+        # on standard input, because an argument may not be longer than 128 KiB
+        "printf %s {params.curves:q} | python {input.script} --note {params.note:q}"
         " --risks {input.risks} --theory {input.theory} --published {input.published}"
-        " --table {output.table} --markdown {output.markdown} 2> {log}"
+        " --table {output.table} --markdown {output.markdown} --page {output.page} 2> {log}"
 
 
 rule heatmap:
@@ -33,7 +40,12 @@ rule heatmap:
         table=f"data/{PROTOCOL}/scoreboard.parquet",
     output:
         pdf="figures/scoreboard.pdf",
-        png="figures/scoreboard.png",
+        png=report(
+            "figures/scoreboard.png",
+            caption="../report/heatmap.rst",
+            category="Scoreboard",
+            labels={"view": "Heat map of one-layer curves"},
+        ),
     log:
         "logs/figures/scoreboard.log",
     conda:

@@ -31,9 +31,10 @@ rule train:
     resources:
         mem_mb=train_mem_mb,
         runtime=train_minutes,
+        gpu=train_gpus,
     params:
         tasks=block_tasks,
-        device=lambda wildcards: config["protocols"][wildcards.protocol].get("device", "cpu"),
+        device=device,
     shell:
         "python {input.script} --spec {input.spec} --n {wildcards.n}"
         " --seeds {wildcards.first} {wildcards.last} --protocol {wildcards.protocol}"

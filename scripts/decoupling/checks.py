@@ -8,11 +8,16 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from .config import SETTING_DEFAULTS, Config
+from .config import NOT_ONE_PANEL, SETTING_DEFAULTS, Config
+from .gaps import last_decade
 from .recipes import ARMS
 from .spec import SpecError, mixture_from_config
+from .studies import KINDS, bases, kind
 
 SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's
+PANEL_ONLY = ("setting", "title", "arms", "dashed", "dashed_arms", "overlay")
+STUDY_NEEDS = {"rates": ("n",), "noise": ("n", "noise_var"), "assumption1": ("n",)}
+STUDY_TAKES = STUDY_NEEDS | {"noise": ("n", "noise_var", "bayes")}
 
 
 def problems(config: Config, schema: Mapping[str, Any]) -> list[str]:
@@ -91,13 +96,20 @@ def _reference_problems(config: Config) -> list[str]:
 
 def _figure_problems(name: str, block: Config, settings: Config, figures: Config) -> list[str]:
     path = f"figures.{name}"
-    if "overlay" in block and not {"panels", "overview"}.isdisjoint(block):
-        return [f"{path}.overlay: is for one panel; put it in the panel's own entry"]
+    if kind(block):
+        return _study_problems(path, block, settings)
+    study_only = [key for key in ("n", "noise_var") if key in block]
+    if study_only:
+        needed = ", ".join(KINDS)
+        return [f"{path}.{key}: is for {needed}; a panel has its setting's" for key in study_only]
+    for key in ("overlay", "bayes"):
+        if key in block and not NOT_ONE_PANEL.isdisjoint(block):
+            return [f"{path}.{key}: is for one panel; put it in the panel's own entry"]
     if "panels" in block:
         return [
             f"{path}.panels[{i}]: there is no panel {panel!r}; name a setting or a one-panel figure"
             for i, panel in enumerate(block["panels"])
-            if not {"panels", "overview"}.isdisjoint(figures.get(panel, {}))
+            if not NOT_ONE_PANEL.isdisjoint(figures.get(panel, {}))
             or (panel not in figures and panel not in settings)
         ]
     key = "overview" if "overview" in block else "setting"
@@ -116,6 +128,28 @@ def _figure_problems(name: str, block: Config, settings: Config, figures: Config
         found.append(f"{path}.overlay: published risks are of one layer; remove it")
     if key == "overview" and (missing := sorted({*SETTING_DEFAULTS["arms"]} - {*filled["arms"]})):
         found.append(f"{path}.overview: settings.{source}.arms lacks {', '.join(missing)}; add it")
+    return found
+
+
+def _study_problems(path: str, block: Config, settings: Config) -> list[str]:
+    name = kind(block)
+    found = [
+        f"{path}.{key}: means nothing beside {name}; remove it"
+        for key in (*PANEL_ONLY, *sorted(NOT_ONE_PANEL), "n", "noise_var", "bayes")
+        if key in block and key not in (name, *STUDY_TAKES[name])
+    ]
+    found += [
+        f"{path}.{key}: is missing; {name} needs it"
+        for key in STUDY_NEEDS[name]
+        if key not in block
+    ]
+    found += [
+        f"{path}.{name}: there is no setting {base!r}; use one of {', '.join(settings)}"
+        for base in bases(block)
+        if base not in settings
+    ]
+    if name == "rates" and len(last_decade(block.get("n", [1, 1]))) < 2:
+        found.append(f"{path}.n: slopes are fitted to the last decade; give two lengths in it")
     return found
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from .recipes import ARMS, Recipe
+from .studies import KINDS, study_names, varied_settings
 
 Config = Mapping[str, Any]
 
@@ -16,16 +17,25 @@ SETTING_DEFAULTS = {
     "arms": ["plain", "finetune", "joint", "joint_heads"],
 }
 MIXTURE_KEYS = ("d", "weights", "means", "covs", "cov_base", "sigma_x", "noise_var")
+NOT_ONE_PANEL = {"panels", "overview", *KINDS}  # keys of figures that are more than a panel
+
+
+def settings(config: Config) -> dict[str, Any]:
+    """The blocks of all settings: the config's, and those that studies make of them."""
+    varied = [varied_settings(config, study) for study in study_names(config)]
+    return {
+        name: block for blocks in (config["settings"], *varied) for name, block in blocks.items()
+    }
 
 
 def setting(config: Config, name: str) -> dict[str, Any]:
     """A setting's block with its defaults."""
-    return SETTING_DEFAULTS | dict(config["settings"][name])
+    return SETTING_DEFAULTS | dict(settings(config)[name])
 
 
 def mixture_block(config: Config, name: str) -> dict[str, Any]:
     """The part of a setting's block that makes the task mixture."""
-    block = config["settings"][name]
+    block = settings(config)[name]
     return {key: block[key] for key in MIXTURE_KEYS if key in block}
 
 
@@ -56,7 +66,7 @@ def training_tasks(config: Config, protocol_name: str, name: str) -> list[dict[s
 
 def figure(config: Config, name: str) -> dict[str, Any]:
     """A figure's panels with their defaults, and how they are arranged."""
-    block = dict((config.get("figures") or {}).get(name, {}))
+    block = _figure_block(config, name)
     if "overview" in block:
         return {
             "layout": "overview",
@@ -71,11 +81,12 @@ def figure(config: Config, name: str) -> dict[str, Any]:
 
 
 def curves(config: Config) -> list[dict[str, Any]]:
-    """Every trained curve of every panel; a page repeats its panels, the overview one of them."""
+    """Every trained curve of every panel; a page repeats its panels, the overview one of them.
+    What studies train is left out."""
     blocks = config.get("figures") or {}
     found = []
     for name in figure_names(config):
-        if {"panels", "overview"}.isdisjoint(blocks.get(name, {})):
+        if NOT_ONE_PANEL.isdisjoint(blocks.get(name, {})):
             for panel in figure(config, name)["panels"]:
                 found += [c for c in _panel_curves(config, panel) if c not in found]
     return found
@@ -102,9 +113,35 @@ def describe_protocol(config: Config, name: str, layers: Iterable[int]) -> str:
     return f"Protocol {name}: " + "; ".join(parts)
 
 
+def report_section(config: Config, name: str) -> str:
+    """The heading that a figure has in the report."""
+    return _figure_block(config, name).get("section", "Own settings")
+
+
+def report_label(config: Config, name: str) -> str:
+    """A figure's line in the report's list."""
+    block = _figure_block(config, name)
+    kind = "overview" if "overview" in block else "all panels" if "panels" in block else ""
+    title = block.get("title", kind)
+    return f"{name}: {title}" if title else name
+
+
 def figure_names(config: Config) -> list[str]:
     """Every figure that can be asked for."""
     return sorted({*(config.get("figures") or {}), *config["settings"]})
+
+
+def page_settings(config: Config) -> dict[str, list[str]]:
+    """The settings that each page of panels shows."""
+    pages = {name for name, block in (config.get("figures") or {}).items() if "panels" in block}
+    return {
+        name: sorted({panel["setting"] for panel in figure(config, name)["panels"]})
+        for name in sorted(pages)
+    }
+
+
+def _figure_block(config: Config, name: str) -> dict[str, Any]:
+    return dict((config.get("figures") or {}).get(name, {}))
 
 
 def _panel(config: Config, name: str, block: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,6 +158,7 @@ def _panel(config: Config, name: str, block: Mapping[str, Any]) -> dict[str, Any
         "dashed": block.get("dashed", "theorem" if layers == 1 else "none"),
         "dashed_arms": block.get("dashed_arms", arms),
         "overlay": block.get("overlay", "none") if layers == 1 else "none",
+        "bayes": block.get("bayes", False),
     }
 
 

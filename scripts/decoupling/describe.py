@@ -7,8 +7,8 @@ import numpy as np
 from .spec import TaskMixture
 
 
-def describe(mix: TaskMixture) -> str:
-    """The setting in a line: d, K, μ, Σ, π and σ²."""
+def describe(mix: TaskMixture, noise: bool = True) -> str:
+    """The setting in two lines: d, μ, Σ, π and, unless it varies, σ²."""
     means = ", ".join(_multiple(mean, np.ones(mix.dim), r"\mathbf{1}") for mean in mix.means)
     base, symbol, where = np.eye(mix.dim), "I", ""
     if not all(_ratio(cov, base) for cov in mix.covs):
@@ -20,9 +20,10 @@ def describe(mix: TaskMixture) -> str:
     covs = ", ".join(_multiple(cov, base, symbol) for cov in mix.covs)
     weights = ", ".join(f"{weight:.3g}" for weight in mix.weights)
     sigma_x = "" if np.array_equal(mix.sigma_x, np.eye(mix.dim)) else r",\ \Sigma_x\neq I"
+    noise_var = rf",\ \sigma^2={mix.noise_var:.3g}" if noise else ""
     return (
         rf"$d={mix.dim},\ \mu_k={means},\ \Sigma_k={covs},$" + "\n"
-        rf"$\pi={weights},\ \sigma^2={mix.noise_var:.3g}{sigma_x}{where}$"
+        rf"$\pi={weights}{noise_var}{sigma_x}{where}$"
     )
 
 

@@ -1,7 +1,7 @@
 """Figures: panels of risk against context length, pages and the overview.
 
-Solid lines are trained, dashed ones theorems, the optimum or the reduced model; hollow markers are
-the authors' published risks.
+Solid lines are trained, dashed ones theorems, the optimum or the reduced model, the dotted one the
+Bayes-optimal predictor; hollow markers are the authors' published risks.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
@@ -20,7 +19,16 @@ from matplotlib.ticker import MaxNLocator
 
 from .describe import describe
 from .spec import TaskMixture
-from .style import ARM_STYLE, PANEL_SIZE, framed, use_style
+from .style import (
+    ARM_STYLE,
+    BAYES_STYLE,
+    PANEL_SIZE,
+    darker,
+    framed,
+    marked,
+    plot_bayes,
+    use_style,
+)
 
 DASHED_LABEL = {"theorem": "theorem", "optimum": "exact optimum", "reduced": "reduced model"}
 GREY = "0.6"
@@ -35,6 +43,7 @@ class Tables:
     risks: pd.DataFrame
     theory: pd.DataFrame
     published: pd.DataFrame
+    bayes: pd.DataFrame
 
     def trained(self, panel: Mapping[str, Any], arm: str, model: str | None = None) -> pd.DataFrame:
         t, model = self.risks, model or panel["model"]
@@ -45,6 +54,9 @@ class Tables:
     def computed(self, setting: str, arm: str, curve: str) -> pd.DataFrame:
         t = self.theory
         return t[(t.setting == setting) & (t.arm == arm) & (t.curve == curve)].sort_values("n")
+
+    def bayes_curve(self, setting: str) -> pd.DataFrame:
+        return self.bayes[self.bayes.setting == setting].sort_values("n")
 
     def published_points(self, panel: Mapping[str, Any]) -> pd.DataFrame:
         t = self.published
@@ -87,6 +99,8 @@ def _draw_panel(ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str)
         gaps += [f"{arm} at n = {n}" for n in curve[curve.seeds_ok == 0].n]
     if panel["overlay"] == "published":
         _plot_published(ax, panel, tables)
+    if panel["bayes"]:
+        plot_bayes(ax, tables.bayes_curve(panel["setting"]), "n")
     _draw_errors(ax, panel, tables)
     if gaps:
         text = "all seeds diverged: " + "; ".join(gaps)
@@ -97,8 +111,7 @@ def _draw_panel(ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str)
 
 
 def _plot_trained(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
-    colour, marker, _ = ARM_STYLE[arm]
-    ax.plot(curve.n, curve.normalized, "-", color=colour, marker=marker, mec="white", mew=0.4)
+    ax.plot(curve.n, curve.normalized, "-", **marked(arm))
 
 
 def _plot_dashed(ax: Axes, panel: Mapping[str, Any], tables: Tables, arm: str) -> None:
@@ -107,8 +120,7 @@ def _plot_dashed(ax: Axes, panel: Mapping[str, Any], tables: Tables, arm: str) -
     else:
         curve = tables.computed(panel["setting"], arm, panel["dashed"])
     marker = "_" if len(curve) == 1 else None  # a line through one point would not be seen
-    colour = _darker(ARM_STYLE[arm][0])
-    ax.plot(curve.n, curve.normalized, "--", color=colour, marker=marker, ms=12, zorder=3)
+    ax.plot(curve.n, curve.normalized, "--", color=darker(arm), marker=marker, ms=12, zorder=3)
 
 
 def _plot_published(ax: Axes, panel: Mapping[str, Any], tables: Tables) -> None:
@@ -141,15 +153,15 @@ def _finish(ax: Axes) -> None:
     ax.set_xlabel("context length $n$")
     ax.set_ylabel(r"risk / $\mathrm{E}[y^2]$")
     ax.set_ylim(bottom=0)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     sns.despine(ax=ax)
 
 
 def _legend(panels: Sequence[Mapping[str, Any]]) -> list[Line2D]:
     shown = {arm for panel in panels for arm in panel["arms"]}
     handles = [
-        Line2D([], [], color=colour, marker=marker, mec="white", mew=0.4, label=label)
-        for arm, (colour, marker, label) in ARM_STYLE.items()
+        Line2D([], [], label=label, **marked(arm))
+        for arm, (_, _, label) in ARM_STYLE.items()
         if arm in shown
     ]
     dashed = sorted({panel["dashed"] for panel in panels} - {"none"})
@@ -160,12 +172,10 @@ def _legend(panels: Sequence[Mapping[str, Any]]) -> list[Line2D]:
         handles.append(Line2D([], [], color="0.2", ls="--", label=f"dashed: {label}"))
     if any(panel["overlay"] == "published" for panel in panels):
         style = {"ls": "none", "marker": "o", "ms": 7, "mfc": "none", "mec": "0.2", "mew": 0.8}
-        handles.append(Line2D([], [], label="hollow: published by the authors", **style))
+        handles.append(Line2D([], [], label="hollow: published", **style))
+    if any(panel["bayes"] for panel in panels):
+        handles.append(Line2D([], [], **BAYES_STYLE))
     return handles
-
-
-def _darker(colour: str) -> tuple[float, ...]:
-    return tuple(0.6 * channel for channel in mpl.colors.to_rgb(colour))
 
 
 def _overview(panel: Mapping[str, Any], tables: Tables, note: str) -> Figure:

@@ -1,8 +1,9 @@
-"""The scoreboard as Markdown."""
+"""The scoreboard as Markdown, and that as a web page."""
 
 from __future__ import annotations
 
 import pandas as pd
+from markdown_it import MarkdownIt
 
 from .scoreboard import ABOVE, BELOW, DIVERGED, MATCHES, NO_THEOREM, REFERENCES, TOLERANCE
 
@@ -28,6 +29,25 @@ n, both signed. Empty: there is no such reference.
 Theorem and optimum of fine-tuning are for plain's optimal weights. The weights that plain training
 finds are slightly others, and fine-tuned they can end on either side of both.
 """
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Scoreboard</title>
+<style>{style}</style>
+</head>
+<body>
+{body}</body>
+</html>
+"""
+STYLE = """
+body { font: 14px/1.45 sans-serif; margin: 1.5em; color: #222; }
+p, ul { max-width: 50em; }
+table { border-collapse: collapse; margin: 1.5em 0; }
+th, td { padding: 0.2em 0.7em; text-align: left; border-bottom: 1px solid #ddd; }
+td { white-space: nowrap; }
+th { background: #f2f2f2; position: sticky; top: 0; }
+"""
 
 
 def markdown(table: pd.DataFrame, note: str) -> str:
@@ -42,6 +62,11 @@ def markdown(table: pd.DataFrame, note: str) -> str:
         _table(header, [_cells(row) for row in table.itertuples(index=False)]),
     ]
     return "\n".join(parts)
+
+
+def page(text: str) -> str:
+    """The Markdown as a page that needs no other file."""
+    return PAGE.format(style=STYLE, body=MarkdownIt().enable("table").render(text))
 
 
 def percent(value: float) -> str:

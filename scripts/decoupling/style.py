@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import matplotlib as mpl
+import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
@@ -23,6 +26,7 @@ ARM_STYLE = {  # colour, marker, label
     "finetune_heads": ("#56B4E9", "P", "fine-tuned prompts and heads"),
     "finetune_only_heads": ("#000000", "X", "fine-tuned heads"),
 }
+BAYES_STYLE = {"color": "0.2", "ls": ":", "label": "dotted: Bayes-optimal"}
 PANEL_SIZE = (3.4, 2.9)  # inches; 3.4 is a column's width
 
 RC = {
@@ -42,6 +46,25 @@ RC = {
 
 def use_style() -> None:
     sns.set_theme(context="paper", style="ticks", rc=RC)
+
+
+def marked(arm: str) -> dict[str, object]:
+    """An arm's colour and marker."""
+    colour, marker, _ = ARM_STYLE[arm]
+    return {"color": colour, "marker": marker, "mec": "white", "mew": 0.4}
+
+
+def darker(arm: str) -> tuple[float, ...]:
+    """An arm's colour for its theorem, on top of what was trained."""
+    return tuple(0.6 * channel for channel in mpl.colors.to_rgb(ARM_STYLE[arm][0]))
+
+
+def plot_bayes(ax: Axes, curve: pd.DataFrame, x: str) -> None:
+    """The Bayes-optimal predictor, with a band of two standard errors."""
+    error = (2 * curve.risk_se * curve.normalized / curve.risk).fillna(0)  # no risk, no error
+    ax.plot(curve[x], curve.normalized, **BAYES_STYLE)
+    low, high = curve.normalized - error, curve.normalized + error
+    ax.fill_between(curve[x], low, high, color=BAYES_STYLE["color"], alpha=0.2, lw=0)
 
 
 def framed(

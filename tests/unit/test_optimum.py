@@ -7,6 +7,7 @@ from functools import cache
 
 import mixtures
 import numpy as np
+import precise
 import pytest
 from decoupling.moments import Moments, population_moments
 from decoupling.optimum import OPTIMUM_ARMS, optima
@@ -144,3 +145,36 @@ def test_finetune_is_the_best_prompt_on_the_plain_optimum(case):
 
 def test_arms():
     assert set(paper_optima("fig2a", 50)) == set(OPTIMUM_ARMS)
+
+
+LARGE = 100_000
+
+
+@pytest.mark.parametrize("arm", ["plain", "joint"])
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_large_n_in_one_dimension(arm: str, noise: float):
+    """Against 50 digits, also in the small difference to the theorem."""
+    mix = mixtures.random_mixture(np.random.default_rng(7), 1, 2, noise)
+    best = optima(mix, LARGE)[arm]
+    exact = precise.scalar_optimum(mix, LARGE, arm == "joint")
+    assert best == pytest.approx(float(exact), rel=1e-10)
+    cost = float(precise.theorem_risks(mix, LARGE)[arm] - exact)
+    assert THEOREMS[arm](mix, LARGE).risk - best == pytest.approx(cost, rel=1e-6, abs=1e-14)
+
+
+def test_large_n_where_the_theorem_is_the_optimum():
+    best = paper_optima("fig2b", LARGE)
+    mix = mixtures.paper("fig2b")
+    for arm in ("plain", "finetune", "joint"):
+        assert best[arm] == pytest.approx(THEOREMS[arm](mix, LARGE).risk, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["fig2a", "fig2c", "figA2a"])
+def test_what_assumption_1_costs_joint_training_without_end(name: str):
+    """Without noise and for Σx = I, risk → (d+1)tr(S̃)/n, and a shared head takes the average mean
+    out of S̃: nothing in fig2c, whose average mean is 0, 5.5% in fig2a."""
+    mix = mixtures.paper(name)
+    average = mix.weights @ mix.means
+    limit = average @ average / (np.trace(mix.biased_cov) - average @ average)
+    cost = THEOREMS["joint"](mix, LARGE).risk / paper_optima(name, LARGE)["joint"] - 1
+    assert cost == pytest.approx(limit, abs=1e-4)

@@ -1,4 +1,4 @@
-"""The authors' published risks on a panel."""
+"""What a panel can have besides its curves: the authors' published risks, the Bayes optimum."""
 
 from __future__ import annotations
 
@@ -11,23 +11,28 @@ import pytest
 from decoupling.plotting import Tables, draw
 from decoupling.published import read_published
 from decoupling.spec import mixture_from_config
-from decoupling.tables import RISKS, THEORY
+from decoupling.tables import BAYES, RISKS, THEORY
+from matplotlib.collections import PolyCollection
 
 PUBLISHED = Path(__file__).parents[2] / "data/published/authors_risks.csv"
 BLOCK = {"d": 10, "weights": [0.3, 0.7], "means": [2.1, -0.9], "covs": [1, 1]}
 LABEL_POWER = 10 + 10 * (0.3 * 2.1**2 + 0.7 * 0.9**2)  # tr Σ + Σ_k π_k |μ_k|², noiseless
 ARMS = ["plain", "joint"]
+BAYES_RISKS = {1: 9.0, 50: 0.0}
 
 
 def figure(**changes):
     panel = {"name": "fig2c", "setting": "fig2c", "title": "", "layers": 1, "arms": ARMS}
     panel |= {"model": "attention"}
-    panel |= {"dashed": "none", "dashed_arms": ARMS, "overlay": "published"} | changes
+    panel |= {"dashed": "none", "dashed_arms": ARMS, "overlay": "published", "bayes": False}
+    panel |= changes
     filler = dict.fromkeys(RISKS.names, 1.0) | {"setting": "fig2c", "model": "attention"}
     risks = pd.DataFrame([filler | {"arm": arm, "n": n} for arm in ARMS for n in (1, 50)])
     theory = THEORY.empty_table().to_pandas()
     specs = {name: mixture_from_config(name, BLOCK) for name in ("fig2c", "other")}
-    tables = Tables(specs, risks, theory, read_published([PUBLISHED]))
+    rows = [["fig2c", n, risk, 0.1, risk / LABEL_POWER] for n, risk in BAYES_RISKS.items()]
+    bayes = pd.DataFrame(rows, columns=BAYES.names)
+    tables = Tables(specs, risks, theory, read_published([PUBLISHED]), bayes)
     return draw({"layout": "panel", "panels": [panel]}, tables, "")
 
 
@@ -55,7 +60,7 @@ def test_hollow_markers_are_the_published_values():
     np.testing.assert_allclose(
         sorted(map(tuple, points)), sorted((n, risk) for _, n, risk in expected), rtol=1e-12
     )
-    assert "hollow: published by the authors" in labels(drawn)
+    assert "hollow: published" in labels(drawn)
 
 
 def test_off_unless_asked_for():
@@ -77,3 +82,35 @@ def test_file_without_a_column_is_named(tmp_path):
 
 def test_no_files_no_rows():
     assert list(read_published([]).columns) == ["setting", "model", "arm", "n", "risk"]
+
+
+def dotted(drawn) -> list[np.ndarray]:
+    lines = drawn.subfigs[0].axes[0].lines
+    return [line.get_xydata() for line in lines if line.get_linestyle() == ":"]
+
+
+def test_dotted_line_and_band_are_the_bayes_risks():
+    drawn = figure(overlay="none", bayes=True)
+    (line,) = dotted(drawn)
+    expected = [[n, risk / LABEL_POWER] for n, risk in BAYES_RISKS.items()]
+    np.testing.assert_allclose(line, expected, rtol=1e-12)
+    shapes = drawn.subfigs[0].axes[0].collections
+    (band,) = [shape for shape in shapes if isinstance(shape, PolyCollection)]
+    bottom, top = band.get_paths()[0].get_extents().intervaly
+    assert top == pytest.approx((9 + 2 * 0.1) / LABEL_POWER)
+    assert bottom == 0
+    assert "dotted: Bayes-optimal" in labels(drawn)
+
+
+def test_no_bayes_unless_asked_for():
+    drawn = figure()
+    assert dotted(drawn) == []
+    assert not any("Bayes" in label for label in labels(drawn))
+
+
+def test_the_longest_legend_fits_on_one_panel():
+    """Every arm's name would make it higher, not wider."""
+    drawn = figure(dashed="theorem", bayes=True)
+    drawn.draw_without_rendering()
+    legend = drawn.subfigs[1].legends[0].get_window_extent()
+    assert drawn.bbox.x0 <= legend.x0 < legend.x1 <= drawn.bbox.x1

@@ -12,7 +12,18 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("Snakefile", "rules", "scripts", "config", "profiles", "envs", "data/published")
+SOURCES = (
+    "Snakefile",
+    "rules",
+    "report",
+    "scripts",
+    "config",
+    "profiles",
+    "envs",
+    "docs",
+    "data/published",
+    "data/reference",
+)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ def test_everything_is_made(done: Project) -> None:
     assert all(
         (done.path / f"figures/{n}.{f}").stat().st_size for n in names for f in ("pdf", "png")
     )
-    assert all((done.path / f"data/smoke/scoreboard.{f}").stat().st_size for f in ("md", "parquet"))
+    formats = ("md", "html", "parquet")
+    assert all((done.path / f"data/smoke/scoreboard.{f}").stat().st_size for f in formats)
     assert not list(done.path.rglob("*.checkpoint"))
 
 
@@ -89,11 +90,44 @@ def test_overlay_redraws_its_figures(done: Project) -> None:
     assert done.planned() == {}
 
 
+def test_bayes_trains_nothing(done: Project) -> None:
+    config = done.config
+    config["figures"]["one"] = {"bayes": True}
+    done.write_config(config)
+    assert done.planned() == {"bayes": 1, "figure": 2}  # the panel, and the page it is on
+    done.snakemake()
+    assert set(pd.read_parquet(done.path / "data/bayes/one.parquet").n) == {1, 4}
+    assert done.planned() == {}
+
+
+def test_study_trains_only_what_it_varies(done: Project) -> None:
+    config = done.config
+    config["figures"]["study"] = {"noise": "one", "noise_var": [0.5], "n": [4]}
+    done.write_config(config)
+    assert done.planned() == {"spec": 1, "theory": 1, "train": 1, "aggregate": 1, "study": 1}
+    done.snakemake()
+    config["figures"]["study"] |= {"noise_var": [0.5, 2], "bayes": True}
+    done.write_config(config)
+    plan = done.planned()
+    assert plan.pop("bayes") == 2
+    assert plan == {"spec": 1, "theory": 1, "train": 1, "aggregate": 1, "study": 1}
+
+
 def test_figure_title_redraws_its_figures(done: Project) -> None:
     config = done.config
     config["figures"]["two"] = {"title": "Another title"}
     done.write_config(config)
     assert done.planned() == {"figure": 2}  # the panel, and the page it is on
+
+
+def test_report_texts_rerun_nothing(done: Project) -> None:
+    config = done.config
+    config["figures"]["both"] |= {"section": "Another", "caption": "Look here."}
+    config["figures"]["one"] = {"caption": "And here."}
+    done.write_config(config)
+    for text in (done.path / "report").iterdir():
+        text.write_text(text.read_text() + "\nedited\n")
+    assert done.planned() == {}
 
 
 @pytest.mark.parametrize("module", ["training", "risk", "moments", "sampling", "deep", "tracks"])

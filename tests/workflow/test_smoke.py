@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 from decoupling.results import RUNS
 from decoupling.scoreboard import SCOREBOARD
-from decoupling.tables import RISKS, THEORY
+from decoupling.tables import BAYES, RISKS, THEORY
 
-from .conftest import Project, copy_sources
+from .conftest import ROOT, Project, copy_sources
+from .test_report import embedded
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +19,8 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return made
 
 
-def test_every_figure_of_the_paper_is_made(smoke: Project) -> None:
-    names = ["fig1", "fig2", "figA1", "figA2", "scoreboard"]
+def test_every_figure_is_made(smoke: Project) -> None:
+    names = ["fig1", "fig2", "figA1", "figA2", "scoreboard", "rates", "noise", "assumption1"]
     names += [f"fig2{x}" for x in "abcd"] + [f"figA1{x}" for x in "abcd"]
     names += [f"figA2{x}" for x in "abcdef"]
     made = {path.name for path in (smoke.path / "figures").iterdir()}
@@ -32,6 +33,7 @@ def test_every_figure_of_the_paper_is_made(smoke: Project) -> None:
         ("smoke/runs/*/*/*", RUNS),
         ("smoke/risks/*", RISKS),
         ("theory/*", THEORY),
+        ("bayes/*", BAYES),
         ("smoke/scoreboard", SCOREBOARD),
     ],
 )
@@ -64,7 +66,27 @@ def test_scoreboard_has_every_curve(smoke: Project) -> None:
     assert set(table[table.model == "reduced"].panel) == {"fig2a", "fig2b", "figA1a", "figA1c"}
 
 
+def test_report_has_every_figure_in_its_section(smoke: Project) -> None:
+    smoke.snakemake("--config", "protocol=smoke", "--report", "report.html")
+    captions = {path: r["caption"] for path, r in embedded(smoke, "results").items()}
+    figures = smoke.config["figures"]
+    names = {f"figures/{name}.png" for name in (*figures, "scoreboard")}
+    assert set(captions) == names | {"data/smoke/scoreboard.html"}
+    assert not [path for path, text in captions.items() if "system-message" in text]  # bad markup
+    assert all(block["caption"] and block["section"] for block in figures.values())
+    sections = {block["section"] for block in figures.values()}
+    assert set(embedded(smoke, "categories")) == sections | {"Scoreboard"}
+
+
 def test_logs_have_a_heartbeat(smoke: Project) -> None:
     log = Path(smoke.path / "logs/smoke/train/fig2c/n50/seeds0-1.log").read_text()
     assert "best/median risk" in log
     assert "ETA" in log
+
+
+def test_page_of_results_is_what_the_data_say(smoke: Project) -> None:
+    """Kept results are the same in every clone, and theory does not depend on the protocol."""
+    page = "docs/reproduction.md"
+    (smoke.path / page).unlink()
+    smoke.snakemake("--config", "protocol=smoke", "--", page)
+    assert (smoke.path / page).read_text() == (ROOT / page).read_text()

@@ -1,0 +1,36 @@
+"""Gaps between consecutive arms, each of which trains more than the one before, and their rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from .theory import THEOREMS
+
+GAPS = tuple(pairwise(THEOREMS))  # (upper, lower) arm
+COROLLARY_1 = {("plain", "finetune"): -2, ("finetune", "joint"): -1}  # the claimed powers of n
+RESOLUTION = 1e-12  # of E[y²]: the closed forms' own rounding stays below 1e-14 of it
+
+
+def gap(curves: pd.DataFrame, arms: tuple[str, str], x: str) -> pd.Series:
+    """Upper minus lower arm's risk over E[y²], by the column `x`."""
+    upper, lower = (curves[curves.arm == arm].set_index(x).normalized for arm in arms)
+    return (upper - lower).sort_index()
+
+
+def last_decade(context_lengths: Iterable[int]) -> list[int]:
+    """Where slopes are fitted."""
+    lengths = sorted(context_lengths)
+    return [n for n in lengths if 10 * n >= lengths[-1]]
+
+
+def slope(gaps: pd.Series) -> float:
+    """The power of n by which a gap closes: a straight line, log-log, through the last decade.
+    NaN where the gap is no more than rounding."""
+    tail = gaps[last_decade(gaps.index)]
+    if (tail < RESOLUTION).any():
+        return float("nan")
+    return float(np.polyfit(np.log(tail.index), np.log(tail), 1)[0])

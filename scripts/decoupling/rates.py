@@ -1,0 +1,77 @@
+"""The figure of rates: how fast the gaps between Theorems 1–4 close as n grows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from .describe import describe
+from .gaps import COROLLARY_1, GAPS, RESOLUTION, gap, last_decade, slope
+from .spec import TaskMixture
+from .style import framed, marked, use_style
+
+SIZE = (4.6, 3.4)  # inches
+GUIDE_STYLE = {"color": "0.8", "lw": 3, "zorder": 1, "label": "grey: as Corollary 1 claims"}
+THEOREM_NAME = {"plain": "PT", "finetune": "FT", "joint": "JT", "joint_heads": "Theorem 4"}
+
+
+def draw_rates(mix: TaskMixture, theory: pd.DataFrame, note: str) -> Figure:
+    """Gaps of one setting, dashed, with fitted slopes, and the rates that Corollary 1 claims."""
+    use_style()
+    theorems = theory[theory.curve == "theorem"]
+    gaps = {arms: gap(theorems, arms, "n") for arms in GAPS}
+    figure, body = framed(*SIZE, _legend(gaps), note)
+    ax = body.subplots()
+    for arms, values in gaps.items():
+        shown = values[values > RESOLUTION]
+        ax.loglog(shown.index, shown, "--", **marked(arms[1]))
+        if arms in COROLLARY_1 and len(shown):
+            _guide(ax, shown, COROLLARY_1[arms])
+    _finish(ax, theorems.n)
+    ax.set_title(f"Gaps between Theorems 1 (PT), 2 (FT), 3 (JT) and 4\n{describe(mix)}")
+    return figure
+
+
+def _guide(ax: Axes, gaps: pd.Series, power: int) -> None:
+    """The claimed power of n, from the gap itself two decades before the end."""
+    n = gaps.index[100 * gaps.index >= gaps.index[-1]].to_numpy()
+    ax.loglog(n, gaps[n[0]] * (n / n[0]) ** float(power), **GUIDE_STYLE)
+
+
+def _finish(ax: Axes, context_lengths: pd.Series) -> None:
+    fitted = last_decade(set(context_lengths))
+    ax.axvspan(fitted[0], fitted[-1], color="0.95", lw=0, zorder=0)
+    ax.text(
+        np.sqrt(fitted[0] * fitted[-1]),
+        0.99,
+        "slopes fitted",
+        transform=ax.get_xaxis_transform(),
+        ha="center",
+        va="top",
+        fontsize=6,
+        color="0.35",
+    )
+    ax.minorticks_off()
+    ax.set_xlabel("context length $n$")
+    ax.set_ylabel(r"gap / $\mathrm{E}[y^2]$")
+    sns.despine(ax=ax)
+
+
+def _legend(gaps: dict[tuple[str, str], pd.Series]) -> list[Line2D]:
+    handles = [
+        Line2D([], [], ls="--", label=_label(arms, slope(values)), **marked(arms[1]))
+        for arms, values in gaps.items()
+    ]
+    return [*handles, Line2D([], [], **GUIDE_STYLE)]
+
+
+def _label(arms: tuple[str, str], power: float) -> str:
+    name = " − ".join(THEOREM_NAME[arm] for arm in arms)
+    if np.isnan(power):
+        return f"{name}: too small for a slope"
+    claim = f" (claimed {COROLLARY_1[arms]})" if arms in COROLLARY_1 else ""
+    return f"{name}: slope {power:.3f}{claim}".replace("-", "−")

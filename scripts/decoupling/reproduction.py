@@ -1,0 +1,239 @@
+"""The numbers of docs/reproduction.md, from kept results, theory and published risks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .gaps import GAPS, gap, slope
+from .moments import population_moments
+from .recipes import ARMS
+from .risk import OneLayer, risk
+from .scoreboard import deviations
+from .spec import TaskMixture
+from .theory import joint
+
+POINT = ["setting", "n", "model", "layers", "arm"]
+PAPER_STEPS, PAPER_SEEDS = 20_000, 50
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What data/reference/ holds: results by protocol, and measured times."""
+
+    laptop: pd.DataFrame
+    exact: pd.DataFrame
+    paper: pd.DataFrame
+    costs: Mapping[str, pd.DataFrame]  # by protocol
+    speed: Mapping[str, Any]
+
+
+def facts(
+    kept: Kept,
+    theory: pd.DataFrame,
+    rates: pd.DataFrame,
+    specs: Mapping[str, TaskMixture],
+    published: pd.DataFrame,
+    figures: Mapping[str, list[str]],
+) -> dict[str, Any]:
+    """Everything the page's template names; `figures` says which settings a figure shows."""
+    curves = {
+        name: rows.set_index(["setting", "n", "arm"]).risk for name, rows in theory.groupby("curve")
+    }
+    return {
+        "one_layer": list(one_layer(kept.laptop, curves)),
+        "plain_adam": list(one_layer(kept.exact, curves)),
+        "protocols": protocols(kept, curves, published),
+        "batch_cost": span(_batch_cost(kept)),
+        "costs": list(costs(kept, figures)),
+        "job": job(kept),
+        "speed": kept.speed,
+        "deep": depths(kept.laptop),
+        "gains": gains(kept.laptop),
+        "slopes": slopes(rates),
+        "printed_prompt": printed_prompt(specs["figA1d"], 1),
+        "assumption": assumption(curves),
+        "zero_means": worst_from(kept.laptop, "fig2b", lambda n: 11 / (n + 11)),
+        "heads_below": span(_against(curves["optimum"], curves["theorem"], "joint_heads")),
+        "tuned_above": span(_against(curves["optimum"], curves["theorem"], "finetune")),
+        "published_plain": published_bias(published, curves["theorem"], "plain"),
+        "published_heads": published_bias(published, curves["theorem"], "joint_heads"),
+    }
+
+
+def span(values: pd.Series) -> dict[str, float]:
+    return {"least": values.min(), "most": values.max()}
+
+
+def one_layer(risks: pd.DataFrame, curves: Mapping[str, pd.Series]) -> Iterable[dict[str, Any]]:
+    """For every model and arm, the least and the largest deviation from each reference."""
+    points = risks[risks.layers == 1].sort_values(["model", "arm"], key=_arms_in_order)
+    for (model, arm), rows in points.groupby(["model", "arm"], sort=False):
+        trained = rows.set_index(["setting", "n", "arm"]).risk
+        found = {name: deviations(trained, reference) for name, reference in curves.items()}
+        yield {
+            "model": model,
+            "arm": arm,
+            "settings": sorted(set(rows.setting)),
+            "points": len(rows),
+            "theorem": span(found["theorem"]),
+            "optimum": span(found["optimum"]) if model == "attention" else None,
+        }
+
+
+def protocols(
+    kept: Kept, curves: Mapping[str, pd.Series], published: pd.DataFrame
+) -> list[dict[str, Any]]:
+    """Where the paper's protocol was run: its risk, the exact gradient's and the authors'."""
+    exact = kept.exact.set_index(POINT).risk
+    authors = published.assign(layers=1).set_index(POINT).risk
+    rows = kept.paper.sort_values(["setting", "arm", "n"], key=_arms_in_order)
+    found = []
+    for point in rows.itertuples():
+        key = (point.setting, point.n, point.model, point.layers, point.arm)
+        theorem = curves["theorem"][point.setting, point.n, point.arm]
+        found.append(
+            {
+                "setting": point.setting,
+                "arm": point.arm,
+                "n": point.n,
+                "paper": point.risk,
+                "exact": exact[key],
+                "change": point.risk / exact[key] - 1,
+                "theorem": theorem,
+                "published": authors.get(key),
+            }
+        )
+    return found
+
+
+def costs(kept: Kept, figures: Mapping[str, list[str]]) -> Iterable[dict[str, Any]]:
+    """Core-hours of a figure: measured at `laptop`; at `paper` from measured times of a step."""
+    spent = kept.costs["laptop"].groupby("setting").core_minutes.sum()
+    points = kept.laptop.groupby("setting")
+    for figure, settings in figures.items():
+        yield {
+            "figure": figure,
+            "laptop_minutes": sum(spent[name] for name in settings),
+            "paper_hours": sum(_paper_hours(points.get_group(n), kept.speed) for n in settings),
+        }
+
+
+def _paper_hours(rows: pd.DataFrame, speed: Mapping[str, Any]) -> float:
+    """One-layer arms share the batches of a stage, and a step is little more than the batch;
+    deeper arms pay for every seed."""
+    step, layers = speed["ms_per_seed_step"], rows.layers.iloc[0]
+    tuned = not all(ARMS[arm].weights for arm in rows.arm)
+    arms = rows.arm.nunique()
+    passes = (2 if tuned else 1) if layers == 1 else arms
+    name = "minibatch n=50" if layers == 1 else f"gram L={layers}, n=20"
+    per_step = PAPER_SEEDS * step[f"{name}, {PAPER_SEEDS} seeds"]
+    return rows.n.nunique() * passes * PAPER_STEPS * per_step / 3.6e6
+
+
+def job(kept: Kept) -> dict[str, float]:
+    """fig2c, n = 50, all arms: measured here, and extrapolated for the literal implementation."""
+    measured = kept.costs["paper"].set_index(["setting", "n"]).loc[("fig2c", 50)]
+    arms = kept.paper[(kept.paper.setting == "fig2c") & (kept.paper.n == 50)].arm.nunique()
+    step = kept.speed["ms_per_seed_step"]["literal n=50"]
+    return {
+        "arms": arms,
+        "core_minutes": measured.core_minutes,
+        "max_rss_mb": measured.max_rss_mb,
+        "literal_hours": arms * PAPER_SEEDS * PAPER_STEPS * step / 3.6e6,
+    }
+
+
+def depths(laptop: pd.DataFrame) -> list[dict[str, Any]]:
+    """figA2's points: normalised risks and standard errors of its arms, a row per (data, n)."""
+    found = []
+    for data, settings in {"clean": "abc", "noisy": "def"}.items():
+        panels = laptop[laptop.setting.isin([f"figA2{letter}" for letter in settings])]
+        scale = panels.normalized / panels.risk
+        table = panels.assign(error=panels.risk_se * scale).set_index(["n", "layers", "arm"])
+        for n in sorted(set(panels.n)):
+            cells = table.loc[n][["normalized", "error"]].to_dict("index")
+            found.append({"data": data, "n": n, "cells": cells})
+    return found
+
+
+def gains(laptop: pd.DataFrame) -> list[dict[str, Any]]:
+    """What prompts and heads take off plain's normalised risk at each depth, for n below and above
+    d = 10: the mean gap, and as a share of plain's risk."""
+    found = []
+    for row in depths(laptop):
+        for layers in (1, 2, 3):
+            plain, least = (row["cells"][layers, arm]["normalized"] for arm in ("plain", BEST))
+            found.append(
+                {
+                    "data": row["data"],
+                    "layers": layers,
+                    "short": row["n"] < 10,
+                    "gap": plain - least,
+                    "share": 1 - least / plain,
+                }
+            )
+    means = pd.DataFrame(found).groupby(["data", "layers", "short"]).mean()
+    return means.reset_index().to_dict("records")
+
+
+BEST = "joint_heads"  # of figA2's arms, the one with most parameters of its own per task
+
+
+def printed_prompt(mix: TaskMixture, n: int) -> dict[str, float]:
+    """Theorem 3 with its own prompts, and with the prompts it prints, W̄⁻¹ not transposed."""
+    solution = joint(mix, n)
+    inverse = np.linalg.inv(mix.sigma_x @ solution.weight)
+    top = mix.means @ (inverse - n * np.eye(mix.dim)) @ mix.sigma_x
+    prompts = np.hstack([top, np.ones((mix.tasks, 1))])[:, None]
+    query = np.pad(solution.weight, ((0, 0), (0, 1)))[None]
+    model = OneLayer(query, solution.heads[:, None], prompts)
+    return {"right": solution.risk, "printed": risk(population_moments(mix, n), model).item()}
+
+
+def slopes(rates: pd.DataFrame) -> dict[str, float]:
+    """The powers of n by which the gaps between theorems close, named by the lower arm."""
+    theorems = rates[rates.curve == "theorem"]
+    return {arms[1]: slope(gap(theorems, arms, "n")) for arms in GAPS}
+
+
+def assumption(curves: Mapping[str, pd.Series]) -> list[dict[str, Any]]:
+    """At each setting's longest context, theorem and optimum of plain and joint."""
+    found = []
+    settings = sorted({name for name, _, _ in curves["theorem"].index if "A2" not in name})
+    for setting in settings:
+        n = max(n for name, n, _ in curves["theorem"].index if name == setting)
+        row = {"setting": setting, "n": n}
+        for arm in ("plain", "joint"):
+            row[arm] = {name: curve[setting, n, arm] for name, curve in curves.items()}
+        found.append(row)
+    return found
+
+
+def worst_from(laptop: pd.DataFrame, setting: str, formula) -> float:
+    """The largest relative deviation of a setting's normalised risks from a formula in n."""
+    rows = laptop[laptop.setting == setting]
+    return (rows.normalized / formula(rows.n) - 1).abs().max()
+
+
+def published_bias(published: pd.DataFrame, theorem: pd.Series, arm: str) -> dict[str, float]:
+    """The authors' deviations from the theorem, of attention."""
+    rows = published[(published.arm == arm) & (published.model == "attention")]
+    return span(deviations(rows.set_index(["setting", "n", "arm"]).risk, theorem))
+
+
+def _against(values: pd.Series, reference: pd.Series, arm: str) -> pd.Series:
+    return deviations(values.xs(arm, level="arm"), reference.xs(arm, level="arm"))
+
+
+def _arms_in_order(column: pd.Series) -> pd.Series:
+    return column.map(list(ARMS).index) if column.name == "arm" else column
+
+
+def _batch_cost(kept: Kept) -> pd.Series:
+    """`paper` against `exact`, which differ in the gradient only."""
+    return deviations(kept.paper.set_index(POINT).risk, kept.exact.set_index(POINT).risk)

@@ -1,0 +1,53 @@
+"""Keep a protocol's finished risks, and what they cost, in data/reference/.
+
+    python scripts/reference.py paper fig2c    # after snakemake --config protocol=paper -- …
+
+By hand and not by a rule: what is kept changes when somebody decides so, not when code does.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+from decoupling.results import atomic_path, read_table, write_table
+from decoupling.tables import RISKS
+
+
+def provenance(runs: list[Path]) -> dict[str, str]:
+    """What the runs say of themselves, once for each different answer."""
+    stamps = [pq.read_schema(path).metadata for path in runs]
+    keys = ("protocol", "device", "numpy", "torch", "tasks")
+    found = {key: sorted({stamp[key.encode()].decode() for stamp in stamps}) for key in keys}
+    return {key: json.dumps(values) for key, values in found.items()}
+
+
+def cost(path: Path) -> dict[str, object]:
+    """Core-minutes and memory of one job, from Snakemake's benchmark file."""
+    measured = pd.read_csv(path, sep="\t").iloc[0]
+    *_, setting, n, _ = path.parts
+    return {
+        "setting": setting,
+        "n": int(n.removeprefix("n")),
+        "core_minutes": measured.cpu_time / 60,
+        "max_rss_mb": measured.max_rss,
+    }
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("protocol")
+    parser.add_argument("settings", nargs="+")
+    args = parser.parse_args()
+    data, kept = Path("data") / args.protocol, Path("data/reference")
+    runs = [run for name in args.settings for run in sorted(data.glob(f"runs/{name}/*/*.parquet"))]
+    risks = [read_table(data / f"risks/{name}.parquet", RISKS) for name in args.settings]
+    write_table(kept / f"{args.protocol}.parquet", pd.concat(risks), RISKS, provenance(runs))
+
+    results = Path("benchmarks/results") / args.protocol
+    files = [path for name in args.settings for path in results.glob(f"{name}/*/*.tsv")]
+    costs = pd.DataFrame([cost(path) for path in files]).groupby(["setting", "n"])
+    table = costs.agg({"core_minutes": "sum", "max_rss_mb": "max"}).round(2)
+    with atomic_path(kept / f"{args.protocol}_costs.csv") as temporary:
+        table.to_csv(temporary)

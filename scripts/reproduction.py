@@ -1,0 +1,60 @@
+"""Write docs/reproduction.md: the template, with numbers from the data."""
+
+import argparse
+import json
+from pathlib import Path
+
+import jinja2
+import pandas as pd
+from decoupling.published import read_published
+from decoupling.reproduction import Kept, facts
+from decoupling.results import atomic_path, read_table
+from decoupling.spec import TaskMixture
+from decoupling.tables import RISKS, THEORY, read_all
+
+PROTOCOLS = ("laptop", "exact", "paper")
+
+
+def read_kept(files: dict[str, Path]) -> Kept:
+    return Kept(
+        **{name: read_table(files[f"{name}.parquet"], RISKS) for name in PROTOCOLS},
+        costs={name: pd.read_csv(files[f"{name}_costs.csv"]) for name in ("laptop", "paper")},
+        speed=json.loads(files["speed.json"].read_text()),
+    )
+
+
+def signed_percent(value: float, digits: int = 2) -> str:
+    """A minus sign, not a hyphen; no sign on what rounds to zero."""
+    text = f"{100 * value:+.{digits}f}%"
+    return text[1:] if not text.strip("+-0.%") else text.replace("-", "−")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--template", required=True, type=Path)
+    parser.add_argument("--figures", required=True, type=json.loads, help="settings by figure")
+    for name in ("--kept", "--specs", "--theory", "--rates", "--published"):
+        parser.add_argument(name, required=True, type=Path, nargs="+")
+    parser.add_argument("--output", required=True, type=Path)
+    args = parser.parse_args()
+    mixtures = [TaskMixture.from_json(path.read_text()) for path in args.specs]
+    kept = {path.name: path for path in args.kept}
+    found = facts(
+        read_kept(kept),
+        read_all(args.theory, THEORY),
+        read_all(args.rates, THEORY),
+        {mix.name: mix for mix in mixtures},
+        read_published(args.published),
+        args.figures,
+    )
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["pct"] = signed_percent
+    recipe = kept["recipe.md"].read_text()
+    page = environment.from_string(args.template.read_text()).render(found, recipe=recipe)
+    with atomic_path(args.output) as temporary:
+        temporary.write_text(page)

@@ -1,0 +1,77 @@
+"""The numbers of docs/reproduction.md, recomputed one by one from small tables."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from decoupling import reproduction
+from decoupling.reproduction import Kept
+
+
+def risks(rows: list[tuple]) -> pd.DataFrame:
+    """From (setting, n, model, layers, arm, risk); E[y²] is 10 and the standard error 0.2."""
+    table = pd.DataFrame(rows, columns=[*reproduction.POINT, "risk"])
+    return table.assign(normalized=table.risk / 10, risk_se=0.2)
+
+
+def curve(rows: dict[tuple, float]) -> pd.Series:
+    return pd.Series(rows).rename_axis(["setting", "n", "arm"])
+
+
+def test_deviations_of_one_layer() -> None:
+    trained = [("a", 1, 1.1), ("a", 2, 2.0), ("b", 1, 3.6)]
+    table = risks([(name, n, "attention", 1, "plain", risk) for name, n, risk in trained])
+    table = pd.concat([table, risks([("a", 1, "attention", 2, "plain", 50.0)])])
+    theorem = curve({("a", 1, "plain"): 1.0, ("a", 2, "plain"): 2.5, ("b", 1, "plain"): 3.0})
+    optimum = curve({("a", 1, "plain"): 1.0, ("a", 2, "plain"): 2.0, ("b", 1, "plain"): 3.6})
+    (row,) = reproduction.one_layer(table, {"theorem": theorem, "optimum": optimum})
+    assert (row["settings"], row["points"]) == (["a", "b"], 3)
+    assert row["theorem"] == pytest.approx({"least": -0.2, "most": 0.2})
+    assert row["optimum"] == pytest.approx({"least": 0.0, "most": 0.1})
+
+
+def test_gains_by_depth() -> None:
+    """n = 1 and 5 are below d, 20 is above; plain's risk 8, joint_heads' 8 less 1, 3 and 2."""
+    rows = []
+    for depth, letters in enumerate(("ad", "be", "cf"), start=1):
+        for letter in letters:
+            for n, gain in ((1, 1), (5, 3), (20, 2)):
+                for arm, risk in (("plain", 8), ("joint", 8), ("joint_heads", 8 - gain / depth)):
+                    rows.append((f"figA2{letter}", n, "attention", depth, arm, float(risk)))
+    found = {
+        (row["data"], row["layers"], row["short"]): (row["gap"], row["share"])
+        for row in reproduction.gains(risks(rows))
+    }
+    for data in ("clean", "noisy"):
+        for depth in (1, 2, 3):
+            assert found[data, depth, True] == pytest.approx((0.2 / depth, 0.25 / depth))
+            assert found[data, depth, False] == pytest.approx((0.2 / depth, 0.25 / depth))
+
+
+def test_hours_at_the_papers_protocol() -> None:
+    """20,000 steps of 50 seeds: per stage for one layer, per arm for more."""
+    steps = {
+        "literal n=50": 500.0,
+        "minibatch n=50, 50 seeds": 0.36,
+        "gram L=2, n=20, 50 seeds": 3.6,
+    }
+    arms = ("plain", "finetune", "joint")
+    one = [("one", n, "attention", 1, arm, 1.0) for n in (1, 2) for arm in arms]
+    two = [("two", 1, "attention", 2, arm, 1.0) for arm in ("plain", "joint")]
+    spent = pd.DataFrame({"setting": ["one", "one", "two"], "core_minutes": [1.0, 2.0, 4.0]})
+    paper = risks([("fig2c", 50, "attention", 1, arm, 1.0) for arm in arms])
+    job = pd.DataFrame(
+        {"setting": ["fig2c"], "n": [50], "core_minutes": [12.0], "max_rss_mb": [300.0]}
+    )
+    kept = Kept(
+        laptop=risks(one + two),
+        exact=paper,
+        paper=paper,
+        costs={"laptop": spent, "paper": job},
+        speed={"ms_per_seed_step": steps},
+    )
+    found = {row["figure"]: row for row in reproduction.costs(kept, {"f": ["one"], "g": ["two"]})}
+    assert found["f"]["laptop_minutes"] == 3
+    assert found["f"]["paper_hours"] == pytest.approx(2 * 2 * 20_000 * 50 * 0.36e-3 / 3600)
+    assert found["g"]["paper_hours"] == pytest.approx(2 * 20_000 * 50 * 3.6e-3 / 3600)
+    assert reproduction.job(kept)["literal_hours"] == pytest.approx(3 * 1e6 * 0.5 / 3600)

@@ -1,0 +1,177 @@
+"""Figures that the paper does not have: which settings they vary, and what is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import mixtures
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from decoupling import config as cfg
+from decoupling.assumption1 import draw_assumption1
+from decoupling.checks import problems
+from decoupling.noise import draw_noise
+from decoupling.rates import draw_rates
+from decoupling.tables import BAYES
+from decoupling.theory import THEOREMS
+
+BASE = {"d": 2, "weights": [1], "means": [1], "covs": [1], "n": [3], "layers": [2]}
+CONFIG = {
+    "protocol": "p",
+    "settings": {"one": BASE, "other": BASE | {"noise_var": 3}},
+    "figures": {
+        "noise": {"noise": "other", "noise_var": [2, 0.5, 0], "n": [1, 4]},
+        "rates": {"rates": "one", "n": [1, 10]},
+        "both": {"assumption1": ["other", "one"], "n": [5]},
+        "one": {"title": "a panel"},
+    },
+}
+SCHEMA = yaml.safe_load((Path(__file__).parents[2] / "config/schema.yaml").read_text())
+RECIPE = {"gradient": 8, "iterations": 1, "lr": 0.1}
+PROTOCOL = {"seeds": 1, "seeds_per_job": 1, "one_layer": RECIPE, "deep": RECIPE}
+LENGTHS = [1, 10, 100, 1000]
+NO_BAYES = BAYES.empty_table().to_pandas()
+
+
+def theory_table(mix, lengths=LENGTHS, optimum_share: float = 0.5) -> pd.DataFrame:
+    """The theorems, and for the optimum a share of them."""
+    rows = [
+        {"setting": mix.name, "n": n, "curve": curve, "arm": arm, "normalized": value}
+        for n in lengths
+        for arm, theorem in THEOREMS.items()
+        for curve, share in (("theorem", 1), ("optimum", optimum_share))
+        for value in [share * theorem(mix, n).risk / mix.label_power]
+    ]
+    return pd.DataFrame(rows)
+
+
+def labels(drawn) -> list[str]:
+    return [text.get_text() for text in drawn.subfigs[1].legends[0].get_texts()]
+
+
+def lines(ax, style: str) -> list[np.ndarray]:
+    return [line.get_xydata() for line in ax.lines if line.get_linestyle() == style]
+
+
+def test_varied_settings_are_of_one_layer_and_four_arms():
+    made = cfg.settings(CONFIG)
+    assert list(made)[:2] == ["one", "other"]
+    for name in ("noise.0", "noise.0.5", "noise.2", "rates.one", "both.other", "both.one"):
+        filled = cfg.setting(CONFIG, name)
+        assert (filled["models"], filled["layers"]) == (["attention"], [1])
+        assert filled["arms"] == list(THEOREMS)
+    assert len(made) == 8
+    assert made["noise.0.5"]["n"] == [1, 4]
+    assert made["rates.one"]["n"] == [1, 10]
+
+
+def test_varied_settings_differ_in_noise_alone():
+    blocks = [cfg.mixture_block(CONFIG, f"noise.{noise}") for noise in (0, 0.5, 2)]
+    assert [block.pop("noise_var") for block in blocks] == [0, 0.5, 2]
+    own = cfg.mixture_block(CONFIG, "other")
+    assert own.pop("noise_var") == 3
+    assert blocks == [own] * 3
+
+
+def test_varied_settings_have_no_figure_or_score_of_their_own():
+    assert cfg.figure_names(CONFIG) == ["both", "noise", "one", "other", "rates"]
+    assert {curve["setting"] for curve in cfg.curves(CONFIG)} == {"one", "other"}
+
+
+BAD = {
+    "no such setting": ({"rates": "x", "n": [1, 2]}, "rates: there is no setting 'x'"),
+    "one of them": (
+        {"assumption1": ["one", "x"], "n": [1]},
+        "assumption1: there is no setting 'x'",
+    ),
+    "no n": ({"rates": "one"}, "n: is missing; rates needs it"),
+    "no noise": ({"noise": "one", "n": [1]}, "noise_var: is missing; noise needs it"),
+    "negative noise": ({"noise": "one", "n": [1], "noise_var": [-1]}, "noise_var[0]: -1 is less"),
+    "noise twice": (
+        {"noise": "one", "n": [1], "noise_var": [1, 1.0]},
+        "noise_var: [1, 1.0] has non",
+    ),
+    "noise in rates": ({"rates": "one", "n": [1, 2], "noise_var": [1]}, "noise_var: means nothing"),
+    "two kinds": ({"rates": "one", "noise": "one", "n": [1, 2]}, "noise: means nothing beside"),
+    "bayes in rates": ({"rates": "one", "n": [1, 2], "bayes": True}, "bayes: means nothing beside"),
+    "nothing to fit": (
+        {"rates": "one", "n": [1, 9, 100]},
+        "n: slopes are fitted to the last decade",
+    ),
+    "n on a panel": ({"setting": "one", "n": [1]}, "n: is for rates, noise, assumption1"),
+    "bayes on a page": ({"panels": ["one"], "bayes": True}, "bayes: is for one panel"),
+    "bayes as text": ({"setting": "one", "bayes": "yes"}, "bayes: 'yes' is not of type 'boolean'"),
+    "study on a page": ({"panels": ["rates"]}, "panels[0]: there is no panel 'rates'"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_problem_is_named(name: str):
+    block, message = BAD[name]
+    config = CONFIG | {"protocols": {"p": PROTOCOL}}
+    assert problems(config, SCHEMA) == []
+    (problem,) = problems(config | {"figures": CONFIG["figures"] | {"bad": block}}, SCHEMA)
+    assert problem.startswith(f"figures.bad.{message}")
+
+
+def test_rates_say_fitted_and_claimed_slopes():
+    mix = mixtures.paper("fig2c")
+    lengths = [10**i for i in range(6)]
+    drawn = draw_rates(mix, theory_table(mix, lengths), "")
+    assert labels(drawn) == [
+        "PT − FT: slope −2.000 (claimed −2)",
+        "FT − JT: slope −1.998 (claimed −1)",
+        "JT − Theorem 4: slope −0.998",
+        "grey: as Corollary 1 claims",
+    ]
+    ax = drawn.subfigs[0].axes[0]
+    gaps = lines(ax, "--")
+    expected = [THEOREMS["plain"](mix, n).risk - THEOREMS["finetune"](mix, n).risk for n in lengths]
+    np.testing.assert_allclose(gaps[0].T, [lengths, np.array(expected) / mix.label_power])
+    for guide, curve, power in zip(lines(ax, "-"), gaps, (-2, -1), strict=False):
+        np.testing.assert_allclose(guide[0], curve[3])
+        np.testing.assert_allclose(guide[-1, 1], guide[0, 1] * 100.0**power)
+
+
+def test_rates_without_means_have_no_slope():
+    mix = mixtures.paper("fig2b")
+    drawn = draw_rates(mix, theory_table(mix), "")
+    assert labels(drawn)[0] == "PT − FT: too small for a slope"
+
+
+@pytest.mark.parametrize("bayes", [False, True])
+def test_noise_has_risks_above_and_gaps_below(bayes: bool):
+    values = [0.0, 2.0, 20.0]
+    mixes = [replace(mixtures.paper("figA1b"), name=f"s.{v}", noise_var=v) for v in values]
+    theory = pd.concat([theory_table(mix, [5, 10]) for mix in mixes])
+    trained = theory[theory.curve == "theorem"].assign(normalized=lambda t: 1.1 * t.normalized)
+    rows = [[mix.name, n, 1.0, 0.0, 0.1] for mix in mixes for n in (5, 10)]
+    best = pd.DataFrame(rows, columns=BAYES.names) if bayes else NO_BAYES
+    drawn = draw_noise(mixes, trained, theory, best, "small print")
+    risks, _, gaps, _ = drawn.subfigs[0].axes
+    expected = np.array(
+        [[t(mix, 5).risk / mix.label_power for mix in mixes] for t in THEOREMS.values()]
+    )
+    for drawn_lines, scale in ((lines(risks, "--"), 1), (lines(risks, "-"), 1.1)):
+        assert all((line[:, 0] == values).all() for line in drawn_lines)
+        np.testing.assert_allclose([line[:, 1] for line in drawn_lines], scale * expected)
+    for drawn_lines, scale in ((lines(gaps, "--"), 1), (lines(gaps, "-"), 1.1)):
+        found = [line[:, 1] for line in drawn_lines]
+        np.testing.assert_allclose(found, scale * -np.diff(expected, axis=0), rtol=1e-9)
+    assert ("dotted: Bayes-optimal" in labels(drawn)) == bayes
+    assert any(len(line) for line in lines(risks, ":")) == bayes
+
+
+def test_assumption_1_costs_the_theorems_share_above_the_optimum():
+    mix = replace(mixtures.paper("fig2c"), name="assumption1.fig2c")
+    drawn = draw_assumption1([mix], theory_table(mix), "")
+    upper, lower = drawn.subfigs[0].axes
+    assert upper.get_title().startswith("(a) fig2c\n")
+    for theorem, optimum in zip(lines(upper, "--"), lines(upper, "-"), strict=True):
+        np.testing.assert_allclose(optimum[:, 1], theorem[:, 1] / 2)
+    costs = [line for line in lines(lower, "-") if len(line) == len(LENGTHS)]
+    assert len(costs) == 3
+    np.testing.assert_allclose([cost[:, 1] for cost in costs], 100)
