@@ -17,6 +17,7 @@ COLOURS = mpl.colormaps["RdBu_r"].with_extremes(bad="0.93")  # red: above the th
 SCALE = SymLogNorm(linthresh=TOLERANCE, vmin=-1, vmax=1)  # pale within the tolerance, then decades
 TICKS = (-1, -0.1, -TOLERANCE, 0, TOLERANCE, 0.1, 1)
 CELL = (0.95, 0.3)  # inches
+LEAST_ROWS = 5  # high enough for the colour bar's labels
 MARGIN = (2.0, 0.9)
 
 
@@ -26,8 +27,8 @@ def draw_scoreboard(table: pd.DataFrame, note: str) -> Figure:
     shown = table[(table.verdict != NO_THEOREM) & (table.layers == 1)]
     rows = list(dict.fromkeys(_row_name(row) for row in shown.itertuples()))
     arms = [arm for arm in ARM_STYLE if arm in set(shown.arm)]
-    size = [max(1, len(names)) * cell for names, cell in zip((arms, rows), CELL, strict=True)]
-    figure, body = framed(size[0] + MARGIN[0], size[1] + MARGIN[1], [], note)
+    width, height = max(1, len(arms)) * CELL[0], max(LEAST_ROWS, len(rows)) * CELL[1]
+    figure, body = framed(width + MARGIN[0], height + MARGIN[1], [], note)
     ax = body.subplots()
     if shown.empty:
         ax.axis("off")

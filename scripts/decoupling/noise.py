@@ -20,6 +20,7 @@ from .style import (
     darker,
     framed,
     marked,
+    note_gaps,
     plot_bayes,
     use_style,
 )
@@ -51,6 +52,7 @@ def draw_noise(
         _draw_risks(upper, trained, theorem)
         if not best.empty:
             plot_bayes(upper, best, "noise_var")
+        note_gaps(upper, trained, "noise_var", "$\\sigma^2$")
         _draw_gaps(lower, trained, theorem)
         upper.set_title(f"$n={n}$")
         lower.set_xlabel(r"label noise $\sigma^2$")

@@ -26,6 +26,7 @@ from .style import (
     darker,
     framed,
     marked,
+    note_gaps,
     plot_bayes,
     use_style,
 )
@@ -90,21 +91,18 @@ def _page(panels: Sequence[Mapping[str, Any]], tables: Tables, note: str) -> Fig
 
 
 def _draw_panel(ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str) -> None:
-    gaps = []
     for arm in panel["arms"]:
-        curve = tables.trained(panel, arm)
-        _plot_trained(ax, curve, arm)
+        _plot_trained(ax, tables.trained(panel, arm), arm)
         if panel["dashed"] != "none" and arm in panel["dashed_arms"]:
             _plot_dashed(ax, panel, tables, arm)
-        gaps += [f"{arm} at n = {n}" for n in curve[curve.seeds_ok == 0].n]
     if panel["overlay"] == "published":
         _plot_published(ax, panel, tables)
     if panel["bayes"]:
         plot_bayes(ax, tables.bayes_curve(panel["setting"]), "n")
     _draw_errors(ax, panel, tables)
-    if gaps:
-        text = "all seeds diverged: " + "; ".join(gaps)
-        ax.text(0.5, 0.97, text, transform=ax.transAxes, ha="center", va="top", fontsize=6)
+    models = [panel["model"], *(["reduced"] if panel["dashed"] == "reduced" else [])]
+    trained = [tables.trained(panel, arm, model) for model in models for arm in panel["arms"]]
+    note_gaps(ax, pd.concat(trained), "n", "n")
     title = panel["title"] or panel["name"]
     ax.set_title(f"{letter}{title}\n{describe(tables.specs[panel['setting']])}")
     _finish(ax)
@@ -194,7 +192,9 @@ def _overview(panel: Mapping[str, Any], tables: Tables, note: str) -> Figure:
         ax = body.add_subplot(place)
         ax.plot(upper.n, upper.normalized, "-", color=GREY)
         ax.plot(lower.n, lower.normalized, "--", color=GREY)
-        _plot_trained(ax, tables.trained(panel, arm), arm)
+        curve = tables.trained(panel, arm)
+        _plot_trained(ax, curve, arm)
+        note_gaps(ax, curve, "n", "n")
         ax.set_title(title)
         _finish(ax)
     _draw_arrow(body.add_subplot(grid[:, 0]))

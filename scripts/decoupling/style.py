@@ -67,6 +67,19 @@ def plot_bayes(ax: Axes, curve: pd.DataFrame, x: str) -> None:
     ax.fill_between(curve[x], low, high, color=BAYES_STYLE["color"], alpha=0.2, lw=0)
 
 
+def note_gaps(ax: Axes, trained: pd.DataFrame, x: str, symbol: str) -> None:
+    """Say which points are missing because none of their seeds was left."""
+    gone = trained[trained.seeds_ok == 0]
+    lines = [
+        f"{ARM_STYLE[arm][2]}{'' if model == 'attention' else f' ({model})'},"
+        f" {symbol} = {', '.join(f'{value:g}' for value in rows[x])}"
+        for (model, arm), rows in gone.groupby(["model", "arm"], sort=False)
+    ]
+    if lines:
+        text = "\n".join(["all seeds diverged:", *lines])
+        ax.text(0.5, 0.97, text, transform=ax.transAxes, ha="center", va="top", fontsize=6)
+
+
 def framed(
     width: float, height: float, handles: Sequence[Line2D], note: str
 ) -> tuple[Figure, SubFigure]:

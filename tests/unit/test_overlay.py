@@ -1,4 +1,4 @@
-"""What a panel can have besides its curves: the authors' published risks, the Bayes optimum."""
+"""What a panel can have besides its curves: published risks, the Bayes optimum, a note of gaps."""
 
 from __future__ import annotations
 
@@ -21,13 +21,16 @@ ARMS = ["plain", "joint"]
 BAYES_RISKS = {1: 9.0, 50: 0.0}
 
 
-def figure(**changes):
+def figure(*, diverged: int | None = None, **changes):
+    """A panel, or with `diverged` one whose plain curve has no seed left at that n."""
     panel = {"name": "fig2c", "setting": "fig2c", "title": "", "layers": 1, "arms": ARMS}
     panel |= {"model": "attention"}
     panel |= {"dashed": "none", "dashed_arms": ARMS, "overlay": "published", "bayes": False}
     panel |= changes
     filler = dict.fromkeys(RISKS.names, 1.0) | {"setting": "fig2c", "model": "attention"}
     risks = pd.DataFrame([filler | {"arm": arm, "n": n} for arm in ARMS for n in (1, 50)])
+    if diverged is not None:
+        risks.loc[(risks.arm == "plain") & (risks.n == diverged), "seeds_ok"] = 0
     theory = THEORY.empty_table().to_pandas()
     specs = {name: mixture_from_config(name, BLOCK) for name in ("fig2c", "other")}
     rows = [["fig2c", n, risk, 0.1, risk / LABEL_POWER] for n, risk in BAYES_RISKS.items()]
@@ -67,6 +70,14 @@ def test_off_unless_asked_for():
     drawn = figure(overlay="none")
     assert hollow(drawn) == []
     assert not any("published" in label for label in labels(drawn))
+
+
+def test_points_without_a_seed_are_said():
+    def notes(drawn) -> list[str]:
+        return [text.get_text() for text in drawn.subfigs[0].axes[0].texts]
+
+    assert notes(figure()) == []
+    assert notes(figure(diverged=50)) == ["all seeds diverged:\nplain, n = 50"]
 
 
 def test_setting_without_published_risks_is_named():

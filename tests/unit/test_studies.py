@@ -147,7 +147,11 @@ def test_noise_has_risks_above_and_gaps_below(bayes: bool):
     values = [0.0, 2.0, 20.0]
     mixes = [replace(mixtures.paper("figA1b"), name=f"s.{v}", noise_var=v) for v in values]
     theory = pd.concat([theory_table(mix, [5, 10]) for mix in mixes])
-    trained = theory[theory.curve == "theorem"].assign(normalized=lambda t: 1.1 * t.normalized)
+    trained = theory[theory.curve == "theorem"].assign(
+        model="attention",
+        normalized=lambda t: 1.1 * t.normalized,
+        seeds_ok=lambda t: (t.setting != "s.20.0").astype(int),
+    )
     rows = [[mix.name, n, 1.0, 0.0, 0.1] for mix in mixes for n in (5, 10)]
     best = pd.DataFrame(rows, columns=BAYES.names) if bayes else NO_BAYES
     drawn = draw_noise(mixes, trained, theory, best, "small print")
@@ -161,6 +165,7 @@ def test_noise_has_risks_above_and_gaps_below(bayes: bool):
     for drawn_lines, scale in ((lines(gaps, "--"), 1), (lines(gaps, "-"), 1.1)):
         found = [line[:, 1] for line in drawn_lines]
         np.testing.assert_allclose(found, scale * -np.diff(expected, axis=0), rtol=1e-9)
+    assert "joint prompts and heads, $\\sigma^2$ = 20" in risks.texts[0].get_text()
     assert ("dotted: Bayes-optimal" in labels(drawn)) == bayes
     assert any(len(line) for line in lines(risks, ":")) == bayes
 
