@@ -3,7 +3,8 @@
     python benchmarks/speed.py [--repeats 7]
 
 Prints JSON: milliseconds per step and seed (the median of interleaved repeats, data drawn in
-the step) and their ratios. fig2a's mixture, joint training, batches of 8192 contexts.
+the step), their ratios, and where a step on the exact gradient spends its time. fig2a's mixture,
+joint training, batches of 8192 contexts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from unittest import mock
 
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{library}_NUM_THREADS"] = "1"  # read when NumPy is first imported
@@ -27,6 +30,8 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
 
 import literal  # noqa: E402
+from decoupling import tracks  # noqa: E402
+from decoupling.models import Attention  # noqa: E402
 from decoupling.moments import batch_moments, population_moments  # noqa: E402
 from decoupling.recipes import Recipe, Task  # noqa: E402
 from decoupling.sampling import GramSampler  # noqa: E402
@@ -134,6 +139,37 @@ def measure(steps: dict[str, tuple[Step, int]], repeats: int) -> dict[str, float
     return {name: statistics.median(values) for name, values in times.items()}
 
 
+PARTS = {  # of a step on the exact gradient
+    "attention to A₁ and a": (Attention, "one_layer"),
+    "risk and gradient": (tracks, "risk_and_gradient"),
+    "gradient of attention": (Attention, "pull_back"),
+    "Adam": (Track, "_adam"),
+}
+
+
+def profile(seeds: int, steps: int = 2000) -> dict[str, float]:
+    """Median microseconds of a step and of its parts."""
+    spent: dict[str, list[float]] = {name: [] for name in ("whole step", *PARTS)}
+
+    def timed(name: str, function: Callable) -> Callable:
+        def call(*args: object) -> object:
+            started = time.perf_counter()
+            result = function(*args)
+            spent[name].append(1e6 * (time.perf_counter() - started))
+            return result
+
+        return call
+
+    with ExitStack() as patches:
+        for name, (owner, function) in PARTS.items():
+            wrapped = timed(name, getattr(owner, function))
+            patches.enter_context(mock.patch.object(owner, function, wrapped))
+        step = timed("whole step", exact_step(50, seeds, inner=1))
+        for _ in range(steps):
+            step()
+    return {name: float(f"{statistics.median(values):.3g}") for name, values in spent.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=7)
@@ -147,8 +183,9 @@ def main() -> None:
     report = {
         "ms_per_seed_step": {name: float(f"{value:.4g}") for name, value in times.items()},
         "ratios": {name: float(f"{value:.4g}") for name, value in ratios.items()},
+        "exact_step_us": {str(seeds): profile(seeds) for seeds in (1, SEEDS)},
     }
-    print(json.dumps(report, indent=1))
+    print(json.dumps(report, indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":

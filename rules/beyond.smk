@@ -31,6 +31,7 @@ rule study:
             "style",
             "describe",
             "gaps",
+            "studies",
             "rates",
             "noise",
             "assumption1",

@@ -1,5 +1,6 @@
 # Checks the config, and says which files there are.
 
+import csv
 import json
 import os
 import re
@@ -20,15 +21,19 @@ from decoupling import config as cfg
 from decoupling import studies
 from decoupling.checks import problems
 
+PUBLISHED = "data/published/authors_risks.csv"
 with open(Path(workflow.basedir) / "config" / "schema.yaml") as schema_file:
-    found = problems(config, yaml.safe_load(schema_file))
+    schema = yaml.safe_load(schema_file)
+with open(Path(workflow.basedir) / PUBLISHED) as published_file:
+    rows = csv.DictReader(published_file)
+    overlays = {(r["setting"], r["arm"]) for r in rows if r["model"] == "attention"}
+found = problems(config, schema, overlays)
 if found:
     raise WorkflowError("The config has problems:\n" + "\n".join(found))
 
 PROTOCOL = config["protocol"]
 FIGURES = cfg.figure_names(config)
 STUDIES = studies.study_names(config)
-PUBLISHED = "data/published/authors_risks.csv"
 CURVES = cfg.curves(config)
 CONTEXTS_PER_MINUTE = 5e6  # one core, three arms of three layers: 7e6 were measured
 
@@ -77,9 +82,12 @@ def block_tasks(wildcards):
 
 
 def train_mem_mb(wildcards, attempt):
-    """Memory of a training job: 50 seeds take up to 370 MB in one layer, 890 MB in more."""
+    """Memory of a training job: for d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in
+    more. What grows with d are the fourth moments, and tables on the way to them: four a task."""
     tasks = training_tasks(wildcards.protocol, wildcards.setting)
-    return attempt * (2000 if any(task["layers"] > 1 for task in tasks) else 1000)
+    block = cfg.setting(config, wildcards.setting)
+    moments = 4 * len(block["weights"]) * 8 * (block["d"] + 1) ** 4 / 1e6
+    return attempt * round(moments + (2000 if any(t["layers"] > 1 for t in tasks) else 1000))
 
 
 def train_minutes(wildcards, attempt):

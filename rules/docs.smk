@@ -4,12 +4,14 @@
 PAGES = cfg.page_settings(config)
 PAGE_SETTINGS = sorted({setting for page in PAGES.values() for setting in page})
 KEPT = [
+    "batch_noise.csv",
     "exact.parquet",
     "laptop.parquet",
     "laptop_costs.csv",
     "paper.parquet",
     "paper_costs.csv",
     "recipe.md",
+    "recipe_joint.md",
     "speed.json",
 ]
 

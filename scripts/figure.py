@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import logging
 from pathlib import Path
 
 from decoupling.plotting import Tables, draw
@@ -20,7 +19,6 @@ if __name__ == "__main__":
     parser.add_argument("--pdf", required=True, type=Path)
     parser.add_argument("--png", required=True, type=Path)
     args = parser.parse_args()
-    logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on the fonts' own dates
     mixtures = [TaskMixture.from_json(path.read_text()) for path in args.specs]
     tables = Tables(
         {mix.name: mix for mix in mixtures},

@@ -1,7 +1,6 @@
 """Draw the scoreboard."""
 
 import argparse
-import logging
 from pathlib import Path
 
 from decoupling.heatmap import draw_scoreboard
@@ -16,5 +15,4 @@ if __name__ == "__main__":
     parser.add_argument("--pdf", required=True, type=Path)
     parser.add_argument("--png", required=True, type=Path)
     args = parser.parse_args()
-    logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on the fonts' own dates
     save(draw_scoreboard(read_table(args.table, SCOREBOARD), args.note), args.pdf, args.png)

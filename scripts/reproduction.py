@@ -54,7 +54,11 @@ if __name__ == "__main__":
         keep_trailing_newline=True,
     )
     environment.filters["pct"] = signed_percent
-    recipe = kept["recipe.md"].read_text()
-    page = environment.from_string(args.template.read_text()).render(found, recipe=recipe)
+    page = environment.from_string(args.template.read_text()).render(
+        found,
+        recipe=kept["recipe.md"].read_text(),
+        recipe_joint=kept["recipe_joint.md"].read_text(),
+        batch_noise=pd.read_csv(kept["batch_noise.csv"]).to_dict("records"),
+    )
     with atomic_path(args.output) as temporary:
         temporary.write_text(page)

@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from .config import NOT_ONE_PANEL, SETTING_DEFAULTS, Config
 from .gaps import last_decade
 from .recipes import ARMS
-from .spec import SpecError, mixture_from_config
+from .spec import SpecError, is_integer, is_number, mixture_from_config, number_as_text
 from .studies import KINDS, bases, kind
 
 SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's
-PANEL_ONLY = ("setting", "title", "arms", "dashed", "dashed_arms", "overlay")
+PANEL_ONLY = ("setting", "title", "arms", "dashed", "dashed_arms", "overlay", "bayes")
 STUDY_NEEDS = {"rates": ("n",), "noise": ("n", "noise_var"), "assumption1": ("n",)}
 STUDY_TAKES = STUDY_NEEDS | {"noise": ("n", "noise_var", "bayes")}
 
+# JSON has no NaN and takes 2.0 for an integer; YAML and file names do not agree.
+_TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
+    {
+        "integer": lambda _, value: is_integer(value),
+        "number": lambda _, value: is_number(value) and math.isfinite(value),
+    }
+)
+_Validator = validators.extend(Draft202012Validator, type_checker=_TYPES)
 
-def problems(config: Config, schema: Mapping[str, Any]) -> list[str]:
-    """A line for everything that is wrong: the key's path, what is wrong, and the fix."""
-    errors = Draft202012Validator(schema).iter_errors(config)
+Published = Collection[tuple[str, str]]
+
+
+def problems(config: Config, schema: Mapping[str, Any], published: Published = ()) -> list[str]:
+    """A line for everything that is wrong: the key's path, what is wrong, and the fix.
+    `published` has the (setting, arm) pairs that an overlay can show."""
+    errors = _Validator(schema).iter_errors(config)
     found = sorted({_schema_problem(error) for error in errors})
     broken = {".".join(line.split(":")[0].split(".")[:2]) for line in found}
     for name, block in _blocks(config, "settings"):
         if f"settings.{name}" not in broken:
             found += _setting_problems(name, block)
     if not found:
-        found += _reference_problems(config)
+        found += _reference_problems(config, published)
     return found
 
 
@@ -52,9 +65,15 @@ def _schema_problem(error: ValidationError) -> str:
         missing = [key for key in error.validator_value if key not in value]
         return f"{path}: {', '.join(missing)} is missing; add it"
     if error.validator == "pattern":
-        return f"{path}: the name {value!r} is not allowed; use letters, digits, _ and -"
-    if isinstance(value, str) and _is_float(value):
-        return f"{path}: {value!r} was read as text; write {float(value)!r} (YAML needs 1.0e-3)"
+        return (
+            f"{path}: the name {value!r} is not allowed; use letters, digits, _ and -, first no -"
+        )
+    if text := number_as_text(value):
+        return f"{path}: {text}"
+    if is_number(value) and not math.isfinite(value):
+        return f"{path}: {value} is not finite; give a finite number"
+    if is_number(value) and error.validator in ("type", "oneOf") and value == int(value):
+        return f"{path}: {value} has to be a whole number; write {int(value)}"
     wanted = error.schema.get("description", "")
     hint = f"; this is: {wanted}" if wanted else ""
     if error.validator == "minItems":
@@ -74,7 +93,7 @@ def _setting_problems(name: str, block: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _reference_problems(config: Config) -> list[str]:
+def _reference_problems(config: Config, published: Published) -> list[str]:
     """Names that point nowhere, and what only makes sense together."""
     found = []
     settings, figures = config["settings"], config.get("figures") or {}
@@ -87,14 +106,20 @@ def _reference_problems(config: Config) -> list[str]:
                 f"protocols.{name}.deep.gradient: exact is for one layer; give a batch size"
             )
     for name, block in figures.items():
-        found += _figure_problems(name, block, settings, figures)
+        found += _figure_problems(name, block, settings, figures, published)
+        if name in settings and (
+            not NOT_ONE_PANEL.isdisjoint(block) or block.get("setting", name) != name
+        ):
+            found.append(f"settings.{name}: figures.{name} draws something else; rename one")
     for key, blocks in (("settings", settings), ("figures", figures)):
         if SCOREBOARD in blocks:
             found.append(f"{key}.{SCOREBOARD}: the name is taken; use another")
     return found
 
 
-def _figure_problems(name: str, block: Config, settings: Config, figures: Config) -> list[str]:
+def _figure_problems(
+    name: str, block: Config, settings: Config, figures: Config, published: Published
+) -> list[str]:
     path = f"figures.{name}"
     if kind(block):
         return _study_problems(path, block, settings)
@@ -102,9 +127,17 @@ def _figure_problems(name: str, block: Config, settings: Config, figures: Config
     if study_only:
         needed = ", ".join(KINDS)
         return [f"{path}.{key}: is for {needed}; a panel has its setting's" for key in study_only]
-    for key in ("overlay", "bayes"):
-        if key in block and not NOT_ONE_PANEL.isdisjoint(block):
-            return [f"{path}.{key}: is for one panel; put it in the panel's own entry"]
+    if {"panels", "overview"} <= set(block):
+        return [f"{path}: has panels and overview; remove one"]
+    if not NOT_ONE_PANEL.isdisjoint(block):
+        fix = "is for one panel; put it in the panel's own entry"
+        misplaced = [f"{path}.{key}: {fix}" for key in PANEL_ONLY if key in block]
+        return misplaced or _layout_problems(path, block, settings, figures)
+    return _panel_problems(path, name, block, settings, published)
+
+
+def _layout_problems(path: str, block: Config, settings: Config, figures: Config) -> list[str]:
+    """Of a page of panels, or of the overview."""
     if "panels" in block:
         return [
             f"{path}.panels[{i}]: there is no panel {panel!r}; name a setting or a one-panel figure"
@@ -112,30 +145,66 @@ def _figure_problems(name: str, block: Config, settings: Config, figures: Config
             if not NOT_ONE_PANEL.isdisjoint(figures.get(panel, {}))
             or (panel not in figures and panel not in settings)
         ]
-    key = "overview" if "overview" in block else "setting"
-    source = block.get(key, name)
+    source = block["overview"]
     if source not in settings:
-        return [f"{path}.{key}: there is no setting {source!r}; use one of {', '.join(settings)}"]
+        return [_no_setting(f"{path}.overview", source, settings)]
     filled = SETTING_DEFAULTS | dict(settings[source])
+    wanted = SETTING_DEFAULTS | {"arms": sorted(SETTING_DEFAULTS["arms"])}
+    return [
+        f"{path}.overview: settings.{source}.{key} lacks {', '.join(missing)}; add it"
+        for key, values in wanted.items()
+        if (missing := [str(value) for value in values if value not in filled[key]])
+    ]
+
+
+def _panel_problems(
+    path: str, name: str, block: Config, settings: Config, published: Published
+) -> list[str]:
+    source = block.get("setting", name)
+    if source not in settings:
+        return [_no_setting(f"{path}.setting", source, settings)]
+    filled = SETTING_DEFAULTS | dict(settings[source])
+    arms = block.get("arms", filled["arms"])
     found = [
         f"{path}.arms: {arm} is not trained in settings.{source}; add it to settings.{source}.arms"
-        for arm in block.get("arms", [])
+        for arm in arms
         if arm not in filled["arms"]
+    ]
+    if filled["models"] == ["reduced"]:
+        found += [
+            f"{path}.arms: the reduced model has no task heads; remove {arm}"
+            for arm in block.get("arms", [])
+            if ARMS[arm].heads
+        ]
+    found += [
+        f"{path}.dashed_arms: {arm} is not among the arms of the panel; remove it"
+        for arm in block.get("dashed_arms", [])
+        if arm not in arms
     ]
     if block.get("dashed") == "reduced" and "reduced" not in filled["models"]:
         found.append(f"{path}.dashed: settings.{source}.models lacks reduced; add it")
-    if block.get("overlay") == "published" and 1 not in filled["layers"]:
-        found.append(f"{path}.overlay: published risks are of one layer; remove it")
-    if key == "overview" and (missing := sorted({*SETTING_DEFAULTS["arms"]} - {*filled["arms"]})):
-        found.append(f"{path}.overview: settings.{source}.arms lacks {', '.join(missing)}; add it")
+    if block.get("dashed", "none") != "none" and 1 not in filled["layers"]:
+        found.append(f"{path}.dashed: {block['dashed']} is of one layer; use none")
+    if block.get("overlay") == "published":
+        if 1 not in filled["layers"]:
+            found.append(f"{path}.overlay: published risks are of one layer; remove it")
+        elif not any((source, arm) in published for arm in arms):
+            found.append(
+                f"{path}.overlay: nobody published risks of these arms in settings.{source};"
+                " remove it"
+            )
     return found
+
+
+def _no_setting(path: str, name: str, settings: Config) -> str:
+    return f"{path}: there is no setting {name!r}; use one of {', '.join(settings)}"
 
 
 def _study_problems(path: str, block: Config, settings: Config) -> list[str]:
     name = kind(block)
     found = [
         f"{path}.{key}: means nothing beside {name}; remove it"
-        for key in (*PANEL_ONLY, *sorted(NOT_ONE_PANEL), "n", "noise_var", "bayes")
+        for key in (*PANEL_ONLY, *sorted(NOT_ONE_PANEL), "n", "noise_var")
         if key in block and key not in (name, *STUDY_TAKES[name])
     ]
     found += [
@@ -144,18 +213,12 @@ def _study_problems(path: str, block: Config, settings: Config) -> list[str]:
         if key not in block
     ]
     found += [
-        f"{path}.{name}: there is no setting {base!r}; use one of {', '.join(settings)}"
+        _no_setting(f"{path}.{name}", base, settings)
         for base in bases(block)
         if base not in settings
     ]
     if name == "rates" and len(last_decade(block.get("n", [1, 1]))) < 2:
         found.append(f"{path}.n: slopes are fitted to the last decade; give two lengths in it")
+    if name == "assumption1" and len(block.get("n", [1, 1])) < 2:
+        found.append(f"{path}.n: a line needs two lengths; add one")
     return found
-
-
-def _is_float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -70,13 +70,13 @@ def figure(config: Config, name: str) -> dict[str, Any]:
     if "overview" in block:
         return {
             "layout": "overview",
-            "panels": [_panel(config, name, {"setting": block["overview"]})],
+            "panels": [_panel(config, name, {"setting": block["overview"]}, 1)],
         }
     if "panels" in block:
         panels = [p for panel in block["panels"] for p in figure(config, panel)["panels"]]
         return {"layout": "page", "panels": panels}
     depths = setting(config, block.get("setting", name))["layers"]
-    panels = [_panel(config, name, block | {"layers": layers}) for layers in depths]
+    panels = [_panel(config, name, block, layers) for layers in depths]
     return {"layout": "page" if len(panels) > 1 else "panel", "panels": panels}
 
 
@@ -144,22 +144,36 @@ def _figure_block(config: Config, name: str) -> dict[str, Any]:
     return dict((config.get("figures") or {}).get(name, {}))
 
 
-def _panel(config: Config, name: str, block: Mapping[str, Any]) -> dict[str, Any]:
+def _panel(config: Config, name: str, block: Mapping[str, Any], layers: int) -> dict[str, Any]:
+    """A panel of one depth. What only one layer has, deeper panels go without."""
     source = block.get("setting", name)
-    arms = block.get("arms", setting(config, source)["arms"])
-    layers = block.get("layers", setting(config, source)["layers"][0])
+    filled = setting(config, source)
+    model = "attention" if "attention" in filled["models"] else "reduced"
+    arms = [
+        arm
+        for arm in block.get("arms", filled["arms"])
+        if model == "attention" or not ARMS[arm].heads
+    ]
     return {
         "name": name,
         "setting": source,
-        "model": "attention" if "attention" in setting(config, source)["models"] else "reduced",
-        "title": block.get("title", ""),
+        "model": model,
+        "title": _title(name, block, filled["layers"], layers),
         "layers": layers,
         "arms": arms,
-        "dashed": block.get("dashed", "theorem" if layers == 1 else "none"),
+        "dashed": block.get("dashed", "theorem") if layers == 1 else "none",
         "dashed_arms": block.get("dashed_arms", arms),
         "overlay": block.get("overlay", "none") if layers == 1 else "none",
         "bayes": block.get("bayes", False),
     }
+
+
+def _title(name: str, block: Mapping[str, Any], depths: list[int], layers: int) -> str:
+    """As the config has it, else the figure's name; with the depth where that would not say it."""
+    title = block.get("title", name)
+    if len(depths) > 1 or ("title" not in block and layers > 1):
+        title += f", {layers} layer{'s' if layers > 1 else ''}"
+    return title
 
 
 def _panel_curves(config: Config, panel: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -79,4 +79,6 @@ def _label(ax: Axes, rows: list[str], arms: list[str]) -> None:
     ax.tick_params(which="minor", length=0)
     ax.spines[:].set_visible(False)
     ax.set_title("Worst deviation of the trained risk from the theorem")
-    ax.set_xlabel("grey: no such curve; deeper models have no theorem", fontsize=6, color="0.35")
+    ax.set_xlabel(
+        "grey: not on that panel; deeper models have no theorem", fontsize=6, color="0.35"
+    )

@@ -58,7 +58,9 @@ def draw_noise(
         lower.set_xlabel(r"label noise $\sigma^2$")
     axes[0, 0].set(ylabel=r"risk / $\mathrm{E}[y^2]$", ylim=(0, None))
     gap_label = "gap to the curve above\n" + r"/ $\mathrm{E}[y^2]$"
-    axes[1, 0].set(ylabel=gap_label, ylim=(0, None))
+    axes[1, 0].set(ylabel=gap_label)
+    if min(ax.dataLim.ymin for ax in axes[1]) >= 0:
+        axes[1, 0].set_ylim(bottom=0)  # and not where a trained arm is above the one before it
     sns.despine(body)
     body.suptitle(describe(mixtures[0], noise=False).replace("\n", " "), fontsize=8)
     return figure

@@ -6,6 +6,7 @@ Bayes-optimal predictor; hollow markers are the authors' published risks.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,7 @@ from .style import (
 
 DASHED_LABEL = {"theorem": "theorem", "optimum": "exact optimum", "reduced": "reduced model"}
 GREY = "0.6"
+TITLE_WIDTH = 48  # letters that fit above a panel
 VISIBLE_ERROR = 0.01  # of the y axis' span: smaller standard errors hide behind the marker
 
 
@@ -55,6 +57,14 @@ class Tables:
     def computed(self, setting: str, arm: str, curve: str) -> pd.DataFrame:
         t = self.theory
         return t[(t.setting == setting) & (t.arm == arm) & (t.curve == curve)].sort_values("n")
+
+    def dashed(self, panel: Mapping[str, Any], arm: str) -> pd.DataFrame:
+        """What an arm is compared with; empty where there is nothing."""
+        if arm not in panel["dashed_arms"]:
+            return self.risks[:0]
+        if panel["dashed"] == "reduced":
+            return self.trained(panel, arm, "reduced")
+        return self.computed(panel["setting"], arm, panel["dashed"])
 
     def bayes_curve(self, setting: str) -> pd.DataFrame:
         return self.bayes[self.bayes.setting == setting].sort_values("n")
@@ -80,21 +90,24 @@ def _page(panels: Sequence[Mapping[str, Any]], tables: Tables, note: str) -> Fig
     columns = {1: 1, 2: 2, 4: 2}.get(len(panels), 3)
     rows = -(-len(panels) // columns)
     width = columns * PANEL_SIZE[0]
-    figure, body = framed(width, rows * PANEL_SIZE[1], _legend(panels), note)
+    figure, body = framed(width, rows * PANEL_SIZE[1], _legend(panels, tables), note)
     axes = body.subplots(rows, columns, squeeze=False)
     for i, (panel, ax) in enumerate(zip(panels, axes.flat, strict=False)):
-        letter = f"({chr(ord('a') + i)}) " if len(panels) > 1 else ""
+        letter = f"({_letter(i)}) " if len(panels) > 1 else ""
         _draw_panel(ax, panel, tables, letter)
     for ax in axes.flat[len(panels) :]:
         ax.remove()
     return figure
 
 
+def _letter(i: int) -> str:
+    return chr(ord("a") + i)
+
+
 def _draw_panel(ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str) -> None:
     for arm in panel["arms"]:
         _plot_trained(ax, tables.trained(panel, arm), arm)
-        if panel["dashed"] != "none" and arm in panel["dashed_arms"]:
-            _plot_dashed(ax, panel, tables, arm)
+        _plot_dashed(ax, tables.dashed(panel, arm), arm)
     if panel["overlay"] == "published":
         _plot_published(ax, panel, tables)
     if panel["bayes"]:
@@ -103,8 +116,8 @@ def _draw_panel(ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str)
     models = [panel["model"], *(["reduced"] if panel["dashed"] == "reduced" else [])]
     trained = [tables.trained(panel, arm, model) for model in models for arm in panel["arms"]]
     note_gaps(ax, pd.concat(trained), "n", "n")
-    title = panel["title"] or panel["name"]
-    ax.set_title(f"{letter}{title}\n{describe(tables.specs[panel['setting']])}")
+    title = textwrap.fill(letter + panel["title"], TITLE_WIDTH)
+    ax.set_title(f"{title}\n{describe(tables.specs[panel['setting']])}")
     _finish(ax)
 
 
@@ -112,24 +125,14 @@ def _plot_trained(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
     ax.plot(curve.n, curve.normalized, "-", **marked(arm))
 
 
-def _plot_dashed(ax: Axes, panel: Mapping[str, Any], tables: Tables, arm: str) -> None:
-    if panel["dashed"] == "reduced":
-        curve = tables.trained(panel, arm, "reduced")
-    else:
-        curve = tables.computed(panel["setting"], arm, panel["dashed"])
+def _plot_dashed(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
     marker = "_" if len(curve) == 1 else None  # a line through one point would not be seen
     ax.plot(curve.n, curve.normalized, "--", color=darker(arm), marker=marker, ms=12, zorder=3)
 
 
 def _plot_published(ax: Axes, panel: Mapping[str, Any], tables: Tables) -> None:
     """The authors' attention models, in markers large enough to be seen around ours."""
-    points = tables.published_points(panel)
-    if points.empty:
-        raise ValueError(
-            f"figures.{panel['name']}.overlay: there are no published risks of these arms in"
-            f" setting {panel['setting']}; remove it"
-        )
-    for arm, rows in points.groupby("arm"):
+    for arm, rows in tables.published_points(panel).groupby("arm"):
         colour, marker, _ = ARM_STYLE[arm]
         style = {"marker": marker, "ms": 7, "mfc": "none", "mec": colour, "mew": 0.8}
         ax.plot(rows.n, rows.normalized, ls="none", zorder=4, **style)
@@ -155,16 +158,20 @@ def _finish(ax: Axes) -> None:
     sns.despine(ax=ax)
 
 
-def _legend(panels: Sequence[Mapping[str, Any]]) -> list[Line2D]:
+def _legend(panels: Sequence[Mapping[str, Any]], tables: Tables) -> list[Line2D]:
     shown = {arm for panel in panels for arm in panel["arms"]}
     handles = [
         Line2D([], [], label=label, **marked(arm))
         for arm, (_, _, label) in ARM_STYLE.items()
         if arm in shown
     ]
-    dashed = sorted({panel["dashed"] for panel in panels} - {"none"})
+    dashed: dict[str, list[str]] = {}  # what it is, and in which panels
+    for i, panel in enumerate(panels):
+        if any(len(tables.dashed(panel, arm)) for arm in panel["arms"]):
+            dashed.setdefault(DASHED_LABEL[panel["dashed"]], []).append(_letter(i))
     if dashed:
-        label = " or ".join(DASHED_LABEL[kind] for kind in dashed)
+        where = [f"{kind} ({', '.join(letters)})" for kind, letters in dashed.items()]
+        label = ", ".join(where if len(dashed) > 1 else dashed)
         solid = " or ".join(sorted({panel["model"] for panel in panels}))
         handles.append(Line2D([], [], color="0.2", ls="-", label=f"solid: {solid}, trained"))
         handles.append(Line2D([], [], color="0.2", ls="--", label=f"dashed: {label}"))

@@ -54,6 +54,7 @@ def facts(
         "speed": kept.speed,
         "deep": depths(kept.laptop),
         "gains": gains(kept.laptop),
+        "uncertain": uncertain(kept.laptop),
         "slopes": slopes(rates),
         "printed_prompt": printed_prompt(specs["figA1d"], 1),
         "assumption": assumption(curves),
@@ -181,11 +182,21 @@ def gains(laptop: pd.DataFrame) -> list[dict[str, Any]]:
     return means.reset_index().to_dict("records")
 
 
+def uncertain(laptop: pd.DataFrame) -> list[dict[str, Any]]:
+    """figA2's points whose standard error is more than a twentieth of the risk."""
+    return [
+        {"data": row["data"], "n": row["n"], "layers": layers, "arm": arm}
+        for row in depths(laptop)
+        for (layers, arm), point in row["cells"].items()
+        if point["error"] > point["normalized"] / 20
+    ]
+
+
 BEST = "joint_heads"  # of figA2's arms, the one with most parameters of its own per task
 
 
 def printed_prompt(mix: TaskMixture, n: int) -> dict[str, float]:
-    """Theorem 3 with its own prompts, and with the prompts it prints, W̄⁻¹ not transposed."""
+    """Theorem 3's risk, and that of the prompts as the paper prints them."""
     solution = joint(mix, n)
     inverse = np.linalg.inv(mix.sigma_x @ solution.weight)
     top = mix.means @ (inverse - n * np.eye(mix.dim)) @ mix.sigma_x

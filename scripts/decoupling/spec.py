@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -118,7 +119,7 @@ class _Expander:
 
     def mixture(self, name: str) -> TaskMixture:
         dim = self.block["d"]
-        if not _is_integer(dim) or dim < 1:
+        if not is_integer(dim) or dim < 1:
             raise SpecError([f"{self.path}.d: is {dim!r}; give a whole number, 1 or more"])
         weights = self._weights()
         means = [
@@ -144,7 +145,18 @@ class _Expander:
     def _problem(self, key: str, text: str) -> None:
         self.problems.append(f"{self.path}.{key}: {text}")
 
+    def _has_text(self, key: str, value: Any) -> bool:
+        """Whether a number in it was read as text, which NumPy would take for a number."""
+        if isinstance(value, list):
+            return any(self._has_text(key, entry) for entry in value)
+        hint = number_as_text(value)
+        if hint:
+            self._problem(key, hint)
+        return bool(hint)
+
     def _array(self, key: str, value: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+        if self._has_text(key, value):
+            return None
         try:
             array = np.array(value, dtype=float)
         except (TypeError, ValueError):
@@ -171,12 +183,12 @@ class _Expander:
         return weights
 
     def _vector(self, key: str, value: Any, dim: int) -> np.ndarray | None:
-        if _is_number(value):
+        if is_number(value):
             value = [value] * dim
         return self._array(key, value, (dim,))
 
     def _cov(self, key: str, value: Any, base: np.ndarray | None, dim: int) -> np.ndarray | None:
-        if not _is_number(value):
+        if not is_number(value):
             return self._matrix(key, value, dim)
         if not value > 0 or not np.isfinite(value):
             self._problem(key, f"is {value}; a number multiplies cov_base and must be above 0")
@@ -188,9 +200,11 @@ class _Expander:
         if isinstance(value, str):
             if value == "identity":
                 return np.eye(dim)
+            if self._has_text(key, value):
+                return None
             self._problem(key, f"is {value!r}; give 'identity', {dim} diagonal entries or a matrix")
             return None
-        if isinstance(value, list) and value and all(map(_is_number, value)):
+        if isinstance(value, list) and value and all(map(is_number, value)):
             diagonal = self._array(key, value, (dim,))
             matrix = None if diagonal is None else np.diag(diagonal)
         else:
@@ -214,17 +228,31 @@ class _Expander:
 
     def _noise(self) -> float:
         value = self.block.get("noise_var", 0)
-        if not _is_number(value) or not np.isfinite(value) or value < 0:
+        if self._has_text("noise_var", value):
+            return 0.0
+        if not is_number(value) or not np.isfinite(value) or value < 0:
             self._problem("noise_var", f"is {value!r}; a variance is a finite number, 0 or more")
             return 0.0
         return float(value)
 
 
-def _is_number(value: Any) -> bool:
+def number_as_text(value: Any) -> str | None:
+    """What to say of a text that was meant as a number; None for anything else."""
+    try:
+        number = float(value) if isinstance(value, str) else None
+    except ValueError:
+        number = None
+    if number is None or not math.isfinite(number):
+        return None
+    meant = int(number) if number.is_integer() else number
+    return f"{value!r} was read as text; write {meant!r} (YAML needs 1.0e-3 for 1e-3)"
+
+
+def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_integer(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 

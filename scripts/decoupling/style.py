@@ -5,6 +5,7 @@ Colours are Okabe and Ito's, safe for colour-blind readers.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -96,6 +97,7 @@ def framed(
 
 def save(figure: Figure, pdf: Path, png: Path) -> None:
     """Write both formats without a date, so that the same data give the same bytes."""
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on the fonts' own dates
     for path, metadata in ((pdf, {"CreationDate": None, "Producer": None}), (png, None)):
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format=path.suffix[1:], metadata=metadata)

@@ -23,7 +23,7 @@ BAYES_RISKS = {1: 9.0, 50: 0.0}
 
 def figure(*, diverged: int | None = None, **changes):
     """A panel, or with `diverged` one whose plain curve has no seed left at that n."""
-    panel = {"name": "fig2c", "setting": "fig2c", "title": "", "layers": 1, "arms": ARMS}
+    panel = {"name": "fig2c", "setting": "fig2c", "title": "fig2c", "layers": 1, "arms": ARMS}
     panel |= {"model": "attention"}
     panel |= {"dashed": "none", "dashed_arms": ARMS, "overlay": "published", "bayes": False}
     panel |= changes
@@ -32,7 +32,7 @@ def figure(*, diverged: int | None = None, **changes):
     if diverged is not None:
         risks.loc[(risks.arm == "plain") & (risks.n == diverged), "seeds_ok"] = 0
     theory = THEORY.empty_table().to_pandas()
-    specs = {name: mixture_from_config(name, BLOCK) for name in ("fig2c", "other")}
+    specs = {"fig2c": mixture_from_config("fig2c", BLOCK)}
     rows = [["fig2c", n, risk, 0.1, risk / LABEL_POWER] for n, risk in BAYES_RISKS.items()]
     bayes = pd.DataFrame(rows, columns=BAYES.names)
     tables = Tables(specs, risks, theory, read_published([PUBLISHED]), bayes)
@@ -78,11 +78,6 @@ def test_points_without_a_seed_are_said():
 
     assert notes(figure()) == []
     assert notes(figure(diverged=50)) == ["all seeds diverged:\nplain, n = 50"]
-
-
-def test_setting_without_published_risks_is_named():
-    with pytest.raises(ValueError, match=r"overlay: .* setting other; remove it"):
-        figure(setting="other")
 
 
 def test_file_without_a_column_is_named(tmp_path):

@@ -48,6 +48,16 @@ def test_gains_by_depth() -> None:
             assert found[data, depth, False] == pytest.approx((0.2 / depth, 0.25 / depth))
 
 
+def test_points_that_say_little() -> None:
+    """The standard error is 0.2: a twentieth of 4."""
+    rows = [
+        (f"figA2{letter}", 1, "attention", 1 + i % 3, "plain", 3.9 if letter == "e" else 4.1)
+        for i, letter in enumerate("abcdef")
+    ]
+    (point,) = reproduction.uncertain(risks(rows))
+    assert point == {"data": "noisy", "n": 1, "layers": 2, "arm": "plain"}
+
+
 def test_hours_at_the_papers_protocol() -> None:
     """20,000 steps of 50 seeds: per stage for one layer, per arm for more."""
     steps = {

@@ -138,7 +138,7 @@ BAD = {
     "sigma_x too short": ({"sigma_x": [1]}, "sigma_x", "list of 2 numbers"),
     "noise negative": ({"noise_var": -0.1}, "noise_var", "0 or more"),
     "noise NaN": ({"noise_var": NAN}, "noise_var", "finite"),
-    "noise a string": ({"noise_var": "1e-3"}, "noise_var", "finite number"),
+    "noise a string": ({"noise_var": "1e-3"}, "noise_var", "write 0.001"),
 }
 
 

@@ -25,7 +25,7 @@ CONFIG = {
     "figures": {
         "noise": {"noise": "other", "noise_var": [2, 0.5, 0], "n": [1, 4]},
         "rates": {"rates": "one", "n": [1, 10]},
-        "both": {"assumption1": ["other", "one"], "n": [5]},
+        "both": {"assumption1": ["other", "one"], "n": [5, 6]},
         "one": {"title": "a panel"},
     },
 }
@@ -84,7 +84,7 @@ def test_varied_settings_have_no_figure_or_score_of_their_own():
 BAD = {
     "no such setting": ({"rates": "x", "n": [1, 2]}, "rates: there is no setting 'x'"),
     "one of them": (
-        {"assumption1": ["one", "x"], "n": [1]},
+        {"assumption1": ["one", "x"], "n": [1, 2]},
         "assumption1: there is no setting 'x'",
     ),
     "no n": ({"rates": "one"}, "n: is missing; rates needs it"),
@@ -168,6 +168,20 @@ def test_noise_has_risks_above_and_gaps_below(bayes: bool):
     assert "joint prompts and heads, $\\sigma^2$ = 20" in risks.texts[0].get_text()
     assert ("dotted: Bayes-optimal" in labels(drawn)) == bayes
     assert any(len(line) for line in lines(risks, ":")) == bayes
+
+
+@pytest.mark.parametrize("lowest", [0.0, -0.2])
+def test_noise_shows_negative_gaps(lowest: float):
+    """A trained arm that ends above the one before it stays in sight."""
+    mix = replace(mixtures.paper("figA1b"), name="s.5")
+    theory = theory_table(mix, [5])
+    trained = theory[theory.curve == "theorem"].assign(model="attention", seeds_ok=1)
+    plain = trained[trained.arm == "plain"].normalized.item()
+    if lowest:
+        trained.loc[trained.arm == "finetune", "normalized"] = plain - lowest
+    drawn = draw_noise([mix], trained, theory, NO_BAYES, "")
+    bottom = drawn.subfigs[0].axes[1].get_ylim()[0]
+    assert bottom == 0 if lowest == 0 else bottom < lowest
 
 
 def test_assumption_1_costs_the_theorems_share_above_the_optimum():
