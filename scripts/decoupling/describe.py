@@ -44,4 +44,5 @@ def _multiple(value: np.ndarray, unit: np.ndarray, symbol: str) -> str:
         return r"\ast"
     if ratio == 0:
         return "0"
-    return symbol if ratio == 1 else rf"{ratio:.4g}{{\cdot}}{symbol}"
+    times = r"{\cdot}" if "1" in symbol else r"\,"  # 2 𝟏 would read 21
+    return symbol if ratio == 1 else rf"{ratio:.4g}{times}{symbol}"

@@ -70,10 +70,13 @@ def page(text: str) -> str:
 
 
 def percent(value: float) -> str:
-    """Signed, with two decimals where they matter; empty where there is none."""
+    """Signed unless it rounds to zero, with two decimals where they matter; empty where there is
+    none."""
     if pd.isna(value):
         return ""
-    return f"{value:+.2%}" if abs(value) < 0.1 else f"{value:+.0%}"
+    if abs(value) < 0.1:
+        return f"{value:+z.2%}".replace("+0.00%", "0.00%")
+    return f"{value:+.0%}"
 
 
 def _cells(row: tuple) -> list[str]:
