@@ -72,13 +72,40 @@ def _schema_problem(error: ValidationError) -> str:
         return f"{path}: {text}"
     if is_number(value) and not math.isfinite(value):
         return f"{path}: {value} is not finite; give a finite number"
-    if is_number(value) and error.validator in ("type", "oneOf") and value == int(value):
-        return f"{path}: {value} has to be a whole number; write {int(value)}"
     wanted = error.schema.get("description", "")
     hint = f"; this is: {wanted}" if wanted else ""
+    if error.validator == "type":
+        return f"{path}: {_type_problem(value, error.validator_value)}{hint}"
     if error.validator == "minItems":
         return f"{path}: is empty; give at least one entry{hint}"
+    if error.validator == "oneOf":
+        return f"{path}: {value!r} does not fit{hint}"
+    if error.validator == "uniqueItems":
+        return f"{path}: {value!r} repeats itself; give every entry once"
     return f"{path}: {error.message}{hint}"
+
+
+TYPE_WORDS = {
+    "object": "a block of keys",
+    "array": "a list",
+    "string": "text",
+    "boolean": "true or false",
+    "number": "a number",
+    "integer": "a whole number",
+}
+
+
+def _type_problem(value: Any, wanted: str) -> str:
+    words = TYPE_WORDS[wanted]
+    if value is None:
+        return f"is empty; give {words}"
+    if wanted == "integer" and is_number(value) and value == int(value):
+        return f"{value} is not {words}; write {int(value)}"
+    if wanted == "array" and not isinstance(value, Mapping):
+        return f"{value!r} is not {words}; write [{value}]"
+    if wanted == "string" and is_number(value):
+        return f"{value} is not {words}; write '{value}'"
+    return f"{value!r} is not {words}; give {words}"
 
 
 def _setting_problems(name: str, block: Mapping[str, Any]) -> list[str]:

@@ -145,17 +145,20 @@ class _Expander:
     def _problem(self, key: str, text: str) -> None:
         self.problems.append(f"{self.path}.{key}: {text}")
 
-    def _has_text(self, key: str, value: Any) -> bool:
-        """Whether a number in it was read as text, which NumPy would take for a number."""
+    def _no_number(self, key: str, value: Any) -> bool:
+        """Whether it has a text or a truth value that NumPy would take for a number."""
         if isinstance(value, list):
-            return any(self._has_text(key, entry) for entry in value)
-        hint = number_as_text(value)
+            return any(self._no_number(key, entry) for entry in value)
+        if isinstance(value, bool):
+            hint = f"has {str(value).lower()} where a number belongs; give a number"
+        else:
+            hint = number_as_text(value)
         if hint:
             self._problem(key, hint)
         return bool(hint)
 
     def _array(self, key: str, value: Any, shape: tuple[int, ...]) -> np.ndarray | None:
-        if self._has_text(key, value):
+        if self._no_number(key, value):
             return None
         try:
             array = np.array(value, dtype=float)
@@ -200,7 +203,7 @@ class _Expander:
         if isinstance(value, str):
             if value == "identity":
                 return np.eye(dim)
-            if self._has_text(key, value):
+            if self._no_number(key, value):
                 return None
             self._problem(key, f"is {value!r}; give 'identity', {dim} diagonal entries or a matrix")
             return None
@@ -228,7 +231,7 @@ class _Expander:
 
     def _noise(self) -> float:
         value = self.block.get("noise_var", 0)
-        if self._has_text("noise_var", value):
+        if self._no_number("noise_var", value):
             return 0.0
         if not is_number(value) or not np.isfinite(value) or value < 0:
             self._problem("noise_var", f"is {value!r}; a variance is a finite number, 0 or more")

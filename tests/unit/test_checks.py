@@ -44,21 +44,40 @@ def setting(**changes) -> dict:
 BAD = {
     "n with a point": (
         setting(n=[2.0, 5]),
-        "settings.x.n[0]: 2.0 has to be a whole number; write 2",
+        "settings.x.n[0]: 2.0 is not a whole number; write 2",
     ),
     "n as text": (setting(n=["2"]), "settings.x.n[0]: '2' was read as text; write 2 "),
+    "n twice": (setting(n=[1, 1]), "settings.x.n: [1, 1] repeats itself; give every entry once"),
+    "n without brackets": (setting(n=5), "settings.x.n: 5 is not a list; write [5]"),
+    "arms without brackets": (
+        setting(arms="plain"),
+        "settings.x.arms: 'plain' is not a list; write [plain]",
+    ),
+    "weights without brackets": (setting(weights=1), "settings.x.weights: 1 is not a list; write"),
+    "truth for a weight": (
+        setting(weights=[True], means=[1], covs=[1]),
+        "settings.x.weights: has true where a number belongs; give a number",
+    ),
+    "truth for a mean": (setting(means=[True, 1]), "settings.x.means[0]: has true where a number"),
+    "truth for noise": (setting(noise_var=True), "settings.x.noise_var: True is not a number;"),
+    "title of digits": (
+        figure(setting="one", title=5),
+        "figures.x.title: 5 is not text; write '5'",
+    ),
+    "name of digits": ({"settings": {7: BASE}}, "settings: 7 is not text; write '7'"),
+    "empty setting": ({"settings": {"x": None}}, "settings.x: is empty; give a block of keys"),
     "n too large": (setting(n=[10**20]), f"settings.x.n[0]: {10**20} is greater than"),
     "depth with a point": (
         setting(layers=[2.0]),
-        "settings.x.layers[0]: 2.0 has to be a whole number; write 2",
+        "settings.x.layers[0]: 2.0 is not a whole number; write 2",
     ),
     "seeds with a point": (
         {"protocol": {"seeds": 2.0}},
-        "protocols.p.seeds: 2.0 has to be a whole number; write 2",
+        "protocols.p.seeds: 2.0 is not a whole number; write 2",
     ),
     "batch with a point": (
         {"recipe": {"gradient": 8.0}},
-        "protocols.p.one_layer.gradient: 8.0 has to be a whole number; write 8",
+        "protocols.p.one_layer.gradient: 8.0 does not fit; this is: exact (one layer only)",
     ),
     "rate of NaN": (
         {"recipe": {"lr": float("nan")}},

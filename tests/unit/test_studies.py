@@ -92,7 +92,7 @@ BAD = {
     "negative noise": ({"noise": "one", "n": [1], "noise_var": [-1]}, "noise_var[0]: -1 is less"),
     "noise twice": (
         {"noise": "one", "n": [1], "noise_var": [1, 1.0]},
-        "noise_var: [1, 1.0] has non",
+        "noise_var: [1, 1.0] repeats itself",
     ),
     "noise in rates": ({"rates": "one", "n": [1, 2], "noise_var": [1]}, "noise_var: means nothing"),
     "two kinds": ({"rates": "one", "noise": "one", "n": [1, 2]}, "noise: means nothing beside"),
@@ -103,7 +103,10 @@ BAD = {
     ),
     "n on a panel": ({"setting": "one", "n": [1]}, "n: is for rates, noise, assumption1"),
     "bayes on a page": ({"panels": ["one"], "bayes": True}, "bayes: is for one panel"),
-    "bayes as text": ({"setting": "one", "bayes": "yes"}, "bayes: 'yes' is not of type 'boolean'"),
+    "bayes as text": (
+        {"setting": "one", "bayes": "yes"},
+        "bayes: 'yes' is not true or false; give true or false",
+    ),
     "study on a page": ({"panels": ["rates"]}, "panels[0]: there is no panel 'rates'"),
 }
 
