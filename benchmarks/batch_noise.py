@@ -21,11 +21,12 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from decoupling import config as cfg  # noqa: E402
+from decoupling.expand import mixture_from_config  # noqa: E402
 from decoupling.moments import batch_moments, centred, population_moments  # noqa: E402
 from decoupling.recipes import Recipe, Task  # noqa: E402
 from decoupling.risk import risk  # noqa: E402
 from decoupling.sampling import GramSampler  # noqa: E402
-from decoupling.spec import TaskMixture, mixture_from_config  # noqa: E402
+from decoupling.spec import TaskMixture  # noqa: E402
 from decoupling.tracks import Track  # noqa: E402
 
 RECIPE = Recipe(gradient=8192)

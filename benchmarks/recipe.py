@@ -20,9 +20,9 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from decoupling import config as cfg  # noqa: E402
+from decoupling.expand import mixture_from_config  # noqa: E402
 from decoupling.optimum import optima  # noqa: E402
 from decoupling.recipes import Recipe, Task  # noqa: E402
-from decoupling.spec import mixture_from_config  # noqa: E402
 from decoupling.training import train  # noqa: E402
 
 PAPER = {"the paper's Adam: rate 0.001, constant, 20,000 iterations": {}}

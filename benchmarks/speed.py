@@ -31,11 +31,11 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
 
 import literal  # noqa: E402
 from decoupling import tracks  # noqa: E402
+from decoupling.expand import mixture_from_config  # noqa: E402
 from decoupling.models import Attention  # noqa: E402
 from decoupling.moments import batch_moments, population_moments  # noqa: E402
 from decoupling.recipes import Recipe, Task  # noqa: E402
 from decoupling.sampling import GramSampler  # noqa: E402
-from decoupling.spec import mixture_from_config  # noqa: E402
 from decoupling.tracks import Track  # noqa: E402
 
 BATCH = 8192

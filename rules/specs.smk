@@ -4,7 +4,7 @@
 rule spec:
     input:
         script="scripts/specs.py",
-        library=library("spec", "results"),
+        library=library("spec", "expand", "results"),
     output:
         spec="data/specs/{setting}.json",
     log:

@@ -4,8 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
+from decoupling.expand import mixture_from_config
 from decoupling.results import atomic_path
-from decoupling.spec import mixture_from_config
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

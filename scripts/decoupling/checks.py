@@ -10,9 +10,9 @@ from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from .config import NOT_ONE_PANEL, SETTING_DEFAULTS, Config
+from .expand import SpecError, is_integer, is_number, mixture_from_config, number_as_text
 from .gaps import last_decade
 from .recipes import ARMS
-from .spec import SpecError, is_integer, is_number, mixture_from_config, number_as_text
 from .studies import KINDS, bases, kind
 
 SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's

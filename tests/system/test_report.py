@@ -80,7 +80,7 @@ def test_scoreboard_is_a_table(page: Browser) -> None:
 
 def test_runtimes_are_drawn(page: Browser) -> None:
     page.click("nav a", "Statistics")
-    page.wait_for("Boolean(document.querySelector('#runtimes canvas'))")
+    assert page.wait_for("document.querySelector('#runtimes canvas')?.width") > 100
 
 
 def _show(page: Browser, section: str, figure: str, button: int = 0) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 import torch
+from decoupling.expand import mixture_from_config
 from decoupling.models import MODELS, Model, initial_values, trained_shapes
 from decoupling.recipes import ARMS
 from decoupling.sampling import GramBatch
-from decoupling.spec import TaskMixture, mixture_from_config
+from decoupling.spec import TaskMixture
 from literal import Sequences, context_grams, predictors
 
 NONISO = [0.9] + [0.9**-i for i in range(1, 10)]

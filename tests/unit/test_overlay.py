@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from decoupling.expand import mixture_from_config
 from decoupling.plotting import Tables, draw
 from decoupling.published import read_published
-from decoupling.spec import mixture_from_config
 from decoupling.tables import BAYES, RISKS, THEORY
 from matplotlib.collections import PolyCollection
 

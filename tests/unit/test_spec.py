@@ -8,7 +8,8 @@ from dataclasses import fields, replace
 import mixtures
 import numpy as np
 import pytest
-from decoupling.spec import SpecError, TaskMixture, mixture_from_config
+from decoupling.expand import SpecError, mixture_from_config
+from decoupling.spec import TaskMixture
 
 NAN = float("nan")
 SKEW = [[2, 0.5], [0.1, 1]]

@@ -48,6 +48,13 @@ def test_another_n_trains_only_that(done: Project) -> None:
     assert "data/smoke/runs/two/n6/seeds0-1.parquet" in done.planned_outputs()
 
 
+def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
+    """Specs are made anew; as they are the same, nothing follows from it."""
+    done.edit("scripts/decoupling/expand.py")
+    done.snakemake("data/specs/one.json", "data/specs/two.json")
+    assert done.planned() == {}
+
+
 @pytest.mark.parametrize("module", ["decoupling/theory.py", "decoupling/optimum.py", "theory.py"])
 def test_theory_edit_trains_nothing(done: Project, module: str) -> None:
     done.edit(f"scripts/{module}")

@@ -1,0 +1,189 @@
+"""From a setting's block in the config to numbers, or to a list of what to change in it.
+
+Apart from `spec`, which everything depends on: another message here trains nothing anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .spec import TaskMixture
+
+WEIGHT_SUM_TOLERANCE = 1e-9
+SYMMETRY_TOLERANCE = 1e-10
+
+
+class SpecError(ValueError):
+    """A block that does not describe a mixture; `problems` has a line each."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+def mixture_from_config(name: str, block: Mapping[str, Any]) -> TaskMixture:
+    """Expand a block of the config's `settings`, or raise SpecError with every problem in it.
+
+    A number c among `means` is c·1 and among `covs` c·`cov_base`; lists are taken as they are.
+    """
+    return _Expander(f"settings.{name}", block).mixture(name)
+
+
+class _Expander:
+    """Expands one block and collects what is wrong with it."""
+
+    def __init__(self, path: str, block: Mapping[str, Any]) -> None:
+        self.path = path
+        self.block = block
+        self.problems: list[str] = []
+
+    def mixture(self, name: str) -> TaskMixture:
+        dim = self.block["d"]
+        if not is_integer(dim) or dim < 1:
+            raise SpecError([f"{self.path}.d: is {dim!r}; give a whole number, 1 or more"])
+        weights = self._weights()
+        means = [
+            self._vector(f"means[{k}]", value, dim) for k, value in enumerate(self.block["means"])
+        ]
+        base = self._matrix("cov_base", self.block.get("cov_base", "identity"), dim)
+        covs = [
+            self._cov(f"covs[{k}]", value, base, dim) for k, value in enumerate(self.block["covs"])
+        ]
+        sigma_x = self._matrix("sigma_x", self.block.get("sigma_x", "identity"), dim)
+        noise_var = self._noise()
+        for key in ("means", "covs"):
+            if len(self.block[key]) != len(self.block["weights"]):
+                self._problem(
+                    key,
+                    f"has {len(self.block[key])} entries for {len(self.block['weights'])} weights; "
+                    "give one per task",
+                )
+        if self.problems:
+            raise SpecError(self.problems)
+        return TaskMixture(name, weights, np.array(means), np.array(covs), sigma_x, noise_var)
+
+    def _problem(self, key: str, text: str) -> None:
+        self.problems.append(f"{self.path}.{key}: {text}")
+
+    def _no_number(self, key: str, value: Any) -> bool:
+        """Whether it has a text or a truth value that NumPy would take for a number."""
+        if isinstance(value, list):
+            return any(self._no_number(key, entry) for entry in value)
+        if isinstance(value, bool):
+            hint = f"has {str(value).lower()} where a number belongs; give a number"
+        else:
+            hint = number_as_text(value)
+        if hint:
+            self._problem(key, hint)
+        return bool(hint)
+
+    def _array(self, key: str, value: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+        if self._no_number(key, value):
+            return None
+        try:
+            array = np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            self._problem(key, f"is not all numbers; give {_shape_words(shape)}")
+            return None
+        if array.shape != shape:
+            self._problem(key, f"has shape {array.shape}; give {_shape_words(shape)}")
+        elif not np.isfinite(array).all():
+            self._problem(key, "has a NaN or infinite entry; give finite numbers")
+        else:
+            return array
+        return None
+
+    def _weights(self) -> np.ndarray | None:
+        weights = self._array("weights", self.block["weights"], (len(self.block["weights"]),))
+        if weights is None:
+            return None
+        if weights.size == 0:
+            self._problem("weights", "is empty; give one positive weight per task")
+        elif (weights <= 0).any():
+            self._problem("weights", "has an entry that is not positive; drop that task")
+        elif abs(weights.sum() - 1) > WEIGHT_SUM_TOLERANCE:
+            self._problem("weights", f"sum to {weights.sum():.6g}; make them sum to 1")
+        return weights
+
+    def _vector(self, key: str, value: Any, dim: int) -> np.ndarray | None:
+        if is_number(value):
+            value = [value] * dim
+        return self._array(key, value, (dim,))
+
+    def _cov(self, key: str, value: Any, base: np.ndarray | None, dim: int) -> np.ndarray | None:
+        if not is_number(value):
+            return self._matrix(key, value, dim)
+        if not value > 0 or not np.isfinite(value):
+            self._problem(key, f"is {value}; a number multiplies cov_base and must be above 0")
+            return None
+        return None if base is None else value * base
+
+    def _matrix(self, key: str, value: Any, dim: int) -> np.ndarray | None:
+        """`identity`, a list of d diagonal entries or a d×d list, symmetric and ≻ 0."""
+        if isinstance(value, str):
+            if value == "identity":
+                return np.eye(dim)
+            if self._no_number(key, value):
+                return None
+            self._problem(key, f"is {value!r}; give 'identity', {dim} diagonal entries or a matrix")
+            return None
+        if isinstance(value, list) and value and all(map(is_number, value)):
+            diagonal = self._array(key, value, (dim,))
+            matrix = None if diagonal is None else np.diag(diagonal)
+        else:
+            matrix = self._array(key, value, (dim, dim))
+        if matrix is None:
+            return None
+        scale = np.abs(matrix).max()
+        if np.abs(matrix - matrix.T).max() > SYMMETRY_TOLERANCE * scale:
+            i, j = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
+            self._problem(key, f"is not symmetric at [{i}][{j}]; make it equal to [{j}][{i}]")
+            return None
+        smallest = np.linalg.eigvalsh(matrix)[0]
+        if smallest <= dim * np.finfo(float).eps * scale:
+            self._problem(
+                key,
+                f"is not positive definite (smallest eigenvalue {smallest:.3g}); "
+                "make all eigenvalues positive",
+            )
+            return None
+        return (matrix + matrix.T) / 2
+
+    def _noise(self) -> float:
+        value = self.block.get("noise_var", 0)
+        if self._no_number("noise_var", value):
+            return 0.0
+        if not is_number(value) or not np.isfinite(value) or value < 0:
+            self._problem("noise_var", f"is {value!r}; a variance is a finite number, 0 or more")
+            return 0.0
+        return float(value)
+
+
+def number_as_text(value: Any) -> str | None:
+    """What to say of a text that was meant as a number; None for anything else."""
+    try:
+        number = float(value) if isinstance(value, str) else None
+    except ValueError:
+        number = None
+    if number is None or not math.isfinite(number):
+        return None
+    meant = int(number) if number.is_integer() else number
+    return f"{value!r} was read as text; write {meant!r} (YAML needs 1.0e-3 for 1e-3)"
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _shape_words(shape: tuple[int, ...]) -> str:
+    if len(shape) == 1:
+        return f"a list of {shape[0]} numbers"
+    return f"a {shape[0]}×{shape[1]} list of numbers"
