@@ -83,11 +83,17 @@ def block_tasks(wildcards):
 
 def train_mem_mb(wildcards, attempt):
     """Memory of a training job: for d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in
-    more. What grows with d are the fourth moments, and tables on the way to them: four a task."""
+    more."""
     tasks = training_tasks(wildcards.protocol, wildcards.setting)
-    block = cfg.setting(config, wildcards.setting)
-    moments = 4 * len(block["weights"]) * 8 * (block["d"] + 1) ** 4 / 1e6
-    return attempt * round(moments + (2000 if any(t["layers"] > 1 for t in tasks) else 1000))
+    base = 2000 if any(task["layers"] > 1 for task in tasks) else 1000
+    return attempt * (base + moments_mb(wildcards.setting))
+
+
+@cache
+def moments_mb(setting):
+    """What grows with d: the fourth moments, and tables on the way to them, four a task."""
+    block = cfg.setting(config, setting)
+    return round(4 * len(block["weights"]) * 8 * (block["d"] + 1) ** 4 / 1e6)
 
 
 def train_minutes(wildcards, attempt):
