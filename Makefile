@@ -1,14 +1,15 @@
 # make figures/fig2c.pdf   sets up .venv and makes the figure
 # make report              makes what is not up to date, then report.html of all of it
 # make diagram             redraws the rules in docs/architecture.md
-# make test                sets up .venv and runs every test that needs no other software
+# make test                sets up .venv and runs the tests
+# make test-all            those, and the slow ones: the whole DAG at protocol smoke, random kills
 # make test-system         tests against a real SLURM and Chromium, which it installs (Debian, as root)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: all report diagram test lint unit workflow test-system clean
+.PHONY: all report diagram test test-all lint unit workflow slow test-system clean
 
 all: $(VENV)/installed
 	$(BIN)/snakemake
@@ -29,6 +30,8 @@ $(VENV)/installed: envs/requirements.txt
 
 test: lint unit workflow
 
+test-all: test slow
+
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -36,10 +39,13 @@ lint: $(VENV)/installed
 	$(BIN)/snakemake --lint
 
 unit: $(VENV)/installed
-	$(BIN)/pytest tests/unit
+	$(BIN)/pytest -n 2 tests/unit
 
 workflow: $(VENV)/installed
-	$(BIN)/pytest -n 2 --dist loadfile tests/workflow
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" tests/workflow
+
+slow: $(VENV)/installed
+	$(BIN)/pytest -n 2 --dist loadfile -m slow tests/workflow
 
 test-system: $(VENV)/installed
 	$(BIN)/pytest -rs tests/system

@@ -1,12 +1,17 @@
 # A setting in the config becomes a spec, a spec becomes runs (trained) and theory (computed),
 # runs become risks, and risks and theory become figures and the scoreboard.
 
+from pathlib import Path
+
 from snakemake.utils import min_version
 
 min_version("9.0")
 
+ROOT = Path(workflow.current_basedir)  # the clone; results go to where Snakemake runs
+OWN_CONFIG = Path("config/config.yaml")
 
-configfile: "config/config.yaml"
+
+configfile: str(OWN_CONFIG if OWN_CONFIG.exists() else ROOT / OWN_CONFIG)
 
 
 report: "report/workflow.rst"
@@ -18,31 +23,21 @@ include: "rules/train.smk"
 include: "rules/aggregate.smk"
 include: "rules/theory.smk"
 include: "rules/figures.smk"
-include: "rules/beyond.smk"
 include: "rules/scoreboard.smk"
 include: "rules/docs.smk"
-
-
-# Seconds each: on a cluster they stay with the main process, and only training is submitted.
-localrules:
-    all,
-    spec,
-    theory,
-    aggregate,
-    figure,
-    bayes,
-    study,
-    scoreboard,
-    heatmap,
-    reproduction,
 
 
 rule all:
     default_target: True
     input:
-        expand("figures/{figure}.{format}", figure=[*FIGURES, "scoreboard"], format=["pdf", "png"]),
+        expand(
+            "figures/{figure}.{format}",
+            figure=[*CONFIG.figures, "scoreboard"],
+            format=["pdf", "png"],
+        ),
         expand(
             "data/{protocol}/scoreboard.{format}",
-            protocol=PROTOCOL,
+            protocol=CONFIG.protocol.name,
             format=["parquet", "md", "html"],
         ),
+    localrule: True

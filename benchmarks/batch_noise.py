@@ -14,21 +14,22 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-import torch
 import yaml
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from decoupling import config as cfg  # noqa: E402
-from decoupling.expand import mixture_from_config  # noqa: E402
-from decoupling.moments import batch_moments, centred, population_moments  # noqa: E402
-from decoupling.recipes import Recipe, Task  # noqa: E402
-from decoupling.risk import risk  # noqa: E402
-from decoupling.sampling import GramSampler  # noqa: E402
-from decoupling.spec import TaskMixture  # noqa: E402
-from decoupling.tracks import Track  # noqa: E402
+from decoupling import engines  # noqa: E402
+from decoupling.models.one_layer import risk  # noqa: E402
+from decoupling.plan.config import read_setting  # noqa: E402
+from decoupling.problem.mixture import TaskMixture  # noqa: E402
+from decoupling.problem.moments import centred, population_moments  # noqa: E402
+from decoupling.sources.gaussian.block import make_spec  # noqa: E402
+from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
+from decoupling.train.recipe import Recipe, Run  # noqa: E402
+from decoupling.train.track import Track  # noqa: E402
 
+STREAM = 100  # of this benchmark's own batches: not those that anything was trained on
 RECIPE = Recipe(gradient=8192)
 SEEDS = 50
 EVERY = 100  # iterations between two looks
@@ -36,13 +37,14 @@ EVERY = 100  # iterations between two looks
 
 def trajectory(mix: TaskMixture, n: int) -> pd.DataFrame:
     """Least risks over seeds, a row per look; the best prompts centre the moments."""
-    track = Track(Task("attention", 1, "plain", RECIPE), mix, range(SEEDS), {}, "cpu")
-    sampler = GramSampler(mix, n, "batch noise")
+    engine = engines.load("moments")(GaussianContexts(mix, n))
+    run = Run("attention", "attention", 1, "plain", RECIPE)
+    track = Track(run, engine, (mix.dim, mix.tasks), range(SEEDS))
     exact = population_moments(mix, n)
     moments = {"plain": exact, "finetune": centred(exact, mix)}
     looks = []
     for iteration in range(RECIPE.iterations):
-        track.step(iteration, batch_moments(sampler.batch(iteration, RECIPE.gradient), mix))
+        track.step(iteration, engine.data(STREAM, iteration, RECIPE))
         if iteration >= RECIPE.iterations // 2 and iteration % EVERY == 0:
             model = track.model.one_layer(track.params)
             looks.append({arm: risk(data, model).min() for arm, data in moments.items()})
@@ -53,9 +55,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, nargs="+", default=[1, 10, 50])
     args = parser.parse_args()
-    torch.set_num_threads(1)
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    mix = mixture_from_config("fig2c", cfg.mixture_block(config, "fig2c"))
+    mix = make_spec("fig2c", read_setting("fig2c", config["settings"]["fig2c"]).block)
     print("n,plain_mean,plain_std,finetune_mean,finetune_std")
     for n in args.n:
         looks = trajectory(mix, n)

@@ -26,8 +26,8 @@ import yaml
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
 
-from decoupling import config as cfg  # noqa: E402
-from decoupling.results import RUNS, write_table  # noqa: E402
+from decoupling.plan.config import read_setting  # noqa: E402
+from decoupling.results.tables import RUNS, write_table  # noqa: E402
 from workflow.conftest import Project, copy_sources  # noqa: E402
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores=2"]
@@ -51,14 +51,17 @@ def new_project(folder: Path, seeds: int) -> Project:
 
 def make_runs(project: Project, setting: str, under: Path) -> list[str]:
     """A setting's run files, and their names."""
-    tasks = pd.DataFrame(cfg.training_tasks(project.config, "grow", setting))
-    curves = tasks[["model", "layers", "arm"]].assign(setting=setting, iterations=1, status="ok")
+    block = project.config["settings"][setting]
+    trained = [(c.name, c.layers, c.arm) for c in read_setting(setting, block).curves]
+    curves = pd.DataFrame(trained, columns=["model", "layers", "arm"]).assign(
+        setting=setting, iterations=1, status="ok"
+    )
     names = []
     for n in SETTINGS[setting]["n"]:
         for seed in range(project.config["protocols"]["grow"]["seeds"]):
             rows = curves.assign(n=n, seed=seed, risk=1.0, risk_se=0.0, selection_risk=1.0)
             names.append(f"data/grow/runs/{setting}/n{n}/seeds{seed}-{seed}.parquet")
-            write_table(under / names[-1], rows, RUNS)
+            write_table(under / names[-1], rows.to_dict("records"), RUNS)
     return names
 
 

@@ -13,17 +13,17 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import torch
 import yaml
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from decoupling import config as cfg  # noqa: E402
-from decoupling.expand import mixture_from_config  # noqa: E402
-from decoupling.optimum import optima  # noqa: E402
-from decoupling.recipes import Recipe, Task  # noqa: E402
-from decoupling.training import train  # noqa: E402
+from decoupling.plan.config import read_setting  # noqa: E402
+from decoupling.sources.gaussian.block import make_spec  # noqa: E402
+from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
+from decoupling.theory.optimum import optima  # noqa: E402
+from decoupling.train.recipe import Recipe, Run  # noqa: E402
+from decoupling.train.training import train  # noqa: E402
 
 PAPER = {"the paper's Adam: rate 0.001, constant, 20,000 iterations": {}}
 FAST = {"lr": 0.01, "schedule": "cosine"}
@@ -56,15 +56,14 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=50)
     parser.add_argument("--seeds", type=int, default=50)
     args = parser.parse_args()
-    torch.set_num_threads(1)
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
     setting = SETTING[args.arm]
-    mix = mixture_from_config(setting, cfg.mixture_block(config, setting))
+    mix = make_spec(setting, read_setting(setting, config["settings"][setting]).block)
     optimum = optima(mix, args.n)[args.arm]
     print("| recipe | best seed | median seed | seeds within 1% |\n|---|---|---|---|")
     for name, fields in VARIANTS[args.arm].items():
-        task = Task("attention", 1, args.arm, Recipe(**fields))
-        rows = train(mix, args.n, [task], range(args.seeds))
+        run = Run("attention", "attention", 1, args.arm, Recipe(**fields))
+        rows = train(GaussianContexts(mix, args.n), [run], range(args.seeds))
         gap = np.array([row["risk"] for row in rows]) / optimum - 1
         best, median = 100 * np.nanmin(gap), 100 * np.nanmedian(gap)
         close = (gap < 0.01).sum()

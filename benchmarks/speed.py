@@ -4,7 +4,8 @@
 
 Prints JSON: milliseconds per step and seed (the median of interleaved repeats, data drawn in
 the step), their ratios, and where a step on the exact gradient spends its time. fig2a's mixture,
-joint training, batches of 8192 contexts.
+joint training, batches of 8192 contexts. The literal one-layer step computes the query's row of
+attention and no other.
 """
 
 from __future__ import annotations
@@ -30,75 +31,76 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
 
 import literal  # noqa: E402
-from decoupling import tracks  # noqa: E402
-from decoupling.expand import mixture_from_config  # noqa: E402
-from decoupling.models import Attention  # noqa: E402
-from decoupling.moments import batch_moments, population_moments  # noqa: E402
-from decoupling.recipes import Recipe, Task  # noqa: E402
-from decoupling.sampling import GramSampler  # noqa: E402
-from decoupling.tracks import Track  # noqa: E402
+from decoupling import engines  # noqa: E402
+from decoupling.engines import moments  # noqa: E402
+from decoupling.models.attention import Attention  # noqa: E402
+from decoupling.problem.streams import Stream  # noqa: E402
+from decoupling.sources.gaussian.block import make_spec  # noqa: E402
+from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
+from decoupling.train import adam  # noqa: E402
+from decoupling.train.recipe import Recipe, Run  # noqa: E402
+from decoupling.train.track import Track  # noqa: E402
 
 BATCH = 8192
 SEEDS = 50
 FIG2A = {"d": 10, "weights": [0.3, 0.7], "means": [1.7, -1.3], "covs": [1, 1]}
-MIX = mixture_from_config("fig2a", FIG2A)
+MIX = make_spec("fig2a", FIG2A)
+LENGTHS = (1, 10, 50)
 
 Step = Callable[[], object]
 
 
-def track(layers: int, seeds: int, gradient: str | int = "exact") -> Track:
-    task = Task("attention", layers, "joint", Recipe(gradient=gradient))
-    return Track(task, MIX, range(seeds), {}, "cpu")
+def track(layers: int, seeds: int, n: int, gradient: str | int = "exact") -> Track:
+    module, view = ("attention", "moments") if layers == 1 else ("layered", "gram")
+    run = Run(module, "attention", layers, "joint", Recipe(gradient=gradient))
+    engine = engines.load(view)(GaussianContexts(MIX, n))
+    return Track(run, engine, (MIX.dim, MIX.tasks), range(seeds))
 
 
-def literal_step(n: int, layers: int = 1, fresh: bool = True) -> Step:
-    """One seed, single precision; with `fresh`, a new batch of sequences every step."""
-    start = track(layers, 1).params
+def literal_step(n: int, layers: int = 1) -> Step:
+    """One seed, single precision, a new batch of sequences every step. Of one layer only the
+    query's row is computed, as anyone would."""
+    start = track(layers, 1, n, BATCH).params
     params = {
         name: torch.as_tensor(value[0]).detach().float().clone().requires_grad_()
         for name, value in start.items()
     }
     optimizer = torch.optim.Adam(params.values(), lr=1e-3)
     generator = torch.Generator().manual_seed(0)
-
-    def draw() -> literal.Sequences:
-        return literal.draw_sequences(MIX, n, BATCH, generator, torch.float32)
-
-    kept = draw()
-    return lambda: literal.training_step(params, optimizer, draw() if fresh else kept)
+    return lambda: literal.training_step(
+        params, optimizer, literal.draw_sequences(MIX, n, BATCH, generator, torch.float32)
+    )
 
 
 def minibatch_step(n: int, seeds: int, layers: int = 1) -> Step:
-    trained, sampler = track(layers, seeds, BATCH), GramSampler(MIX, n, "benchmark")
+    trained = track(layers, seeds, n, BATCH)
     iterations = itertools.count()
 
     def step() -> None:
         iteration = next(iterations)
-        batch = sampler.batch(iteration, BATCH)
-        trained.step(iteration, batch_moments(batch, MIX) if layers == 1 else batch)
+        data = trained.engine.data(Stream.TRAINING, iteration, trained.run.recipe)
+        trained.step(iteration, data)
 
     return step
 
 
 def exact_step(n: int, seeds: int, inner: int = 20) -> Step:
     """`inner` steps at once: one alone is near the clock's noise."""
-    trained, moments = track(1, seeds), population_moments(MIX, n)
+    trained = track(1, seeds, n)
+    data = trained.engine.data(Stream.TRAINING, 0, trained.run.recipe)
     iterations = itertools.count()
 
     def steps() -> None:
         for _ in range(inner):
-            trained.step(next(iterations), moments)
+            trained.step(next(iterations), data)
 
     return steps
 
 
 def cases() -> dict[str, tuple[Step, int]]:
     """Name: what to time, and how many seed-steps it is."""
-    found = {
-        "literal n=50": (literal_step(50), 1),
-        "literal n=50, data given": (literal_step(50, fresh=False), 1),
-    }
-    for n, seeds in ((50, SEEDS), (50, 1), (5000, SEEDS)):
+    found = {f"literal n={n}": (literal_step(n), 1) for n in LENGTHS}
+    for n, seeds in (*((n, SEEDS) for n in LENGTHS), (50, 1), (5000, SEEDS)):
         found[f"minibatch n={n}, {seeds} seeds"] = (minibatch_step(n, seeds), seeds)
         found[f"exact n={n}, {seeds} seeds"] = (exact_step(n, seeds), 20 * seeds)
     for layers in (2, 3):
@@ -108,19 +110,20 @@ def cases() -> dict[str, tuple[Step, int]]:
 
 
 RATIOS = {  # name: (numerator, denominator), of times per seed-step
-    "literal / minibatch": ("literal n=50", f"minibatch n=50, {SEEDS} seeds"),
-    "literal / exact": ("literal n=50", f"exact n=50, {SEEDS} seeds"),
-    "literal with data given / minibatch": (
-        "literal n=50, data given",
-        f"minibatch n=50, {SEEDS} seeds",
-    ),
-    "minibatch n=5000 / n=50": (
-        f"minibatch n=5000, {SEEDS} seeds",
-        f"minibatch n=50, {SEEDS} seeds",
-    ),
-    "exact n=5000 / n=50": (f"exact n=5000, {SEEDS} seeds", f"exact n=50, {SEEDS} seeds"),
-    "literal / gram, two layers": ("literal L=2, n=20", f"gram L=2, n=20, {SEEDS} seeds"),
-    "literal / gram, three layers": ("literal L=3, n=20", f"gram L=3, n=20, {SEEDS} seeds"),
+    **{
+        f"literal / {engine}, n = {n}": (f"literal n={n}", f"{engine} n={n}, {SEEDS} seeds")
+        for engine in ("minibatch", "exact")
+        for n in LENGTHS
+    },
+    **{
+        f"{engine}, n = 5000 / n = 50": (
+            f"{engine} n=5000, {SEEDS} seeds",
+            f"{engine} n=50, {SEEDS} seeds",
+        )
+        for engine in ("minibatch", "exact")
+    },
+    "literal / gram, two layers, n = 20": ("literal L=2, n=20", f"gram L=2, n=20, {SEEDS} seeds"),
+    "literal / gram, three layers, n = 20": ("literal L=3, n=20", f"gram L=3, n=20, {SEEDS} seeds"),
 }
 # Of whole steps: what 50 seeds cost over one.
 BLOCK_RATIOS = ("minibatch", "exact")
@@ -141,9 +144,9 @@ def measure(steps: dict[str, tuple[Step, int]], repeats: int) -> dict[str, float
 
 PARTS = {  # of a step on the exact gradient
     "attention to A₁ and a": (Attention, "one_layer"),
-    "risk and gradient": (tracks, "risk_and_gradient"),
+    "risk and gradient": (moments, "risk_and_gradient"),
     "gradient of attention": (Attention, "pull_back"),
-    "Adam": (Track, "_adam"),
+    "Adam": (adam, "update"),
 }
 
 

@@ -3,18 +3,20 @@
 
 rule aggregate:
     input:
-        script="scripts/aggregate.py",
-        library=library("spec", "results", "tables", "aggregate"),
         spec="data/specs/{setting}.json",
-        runs=run_files,
+        runs=lambda wildcards: jobs.run_files(CONFIG, wildcards.protocol, wildcards.setting),
     output:
         risks="data/{protocol}/risks/{setting}.parquet",
     log:
         "logs/{protocol}/aggregate/{setting}.log",
+    localrule: True
     conda:
         "../envs/pipeline.yaml"
     threads: 1
+    params:
+        scripts=SCRIPTS,
+        code=code("aggregate.py"),
     shell:
         # bash's own printf knows no limit on arguments, which thousands of names would reach
-        r"printf '%s\n' {input.runs} | python {input.script} --spec {input.spec}"
-        " --output {output.risks} 2> {log}"
+        r"printf '%s\n' {input.runs} | python {params.scripts:q}/aggregate.py"
+        " --spec {input.spec} --output {output.risks} 2> {log}"

@@ -1,54 +1,37 @@
 # Needs kept results (data/reference), theory and the authors' risks. Makes docs/reproduction.md,
 # which is committed: its numbers are the data's.
 
-PAGES = cfg.page_settings(config)
-PAGE_SETTINGS = sorted({setting for page in PAGES.values() for setting in page})
-KEPT = [
-    "batch_noise.csv",
-    "exact.parquet",
-    "laptop.parquet",
-    "laptop_costs.csv",
-    "paper.parquet",
-    "paper_costs.csv",
-    "recipe.md",
-    "recipe_joint.md",
-    "speed.json",
-]
+PAGES = jobs.page_settings(CONFIG)
+PAGE_SETTINGS = sorted({name for page in PAGES.values() for name in page})
+TEMPLATE = ROOT / "docs/reproduction.md.j2"
+KEPT = ROOT / "data/reference"
 
 
 rule reproduction:
     input:
-        script="scripts/reproduction.py",
-        library=library(
-            "spec",
-            "recipes",
-            "sampling",
-            "moments",
-            "risk",
-            "theory",
-            "results",
-            "tables",
-            "published",
-            "scoreboard",
-            "gaps",
-            "reproduction",
-        ),
-        template="docs/reproduction.md.j2",
-        kept=expand("data/reference/{name}", name=KEPT),
         specs=expand("data/specs/{setting}.json", setting=PAGE_SETTINGS),
         theory=expand("data/theory/{setting}.parquet", setting=PAGE_SETTINGS),
-        rates=rates_theory,
-        published=PUBLISHED,
+        # asked for with the page only: a config may do without the figure of rates
+        rates=lambda wildcards: expand(
+            "data/theory/{setting}.parquet", setting=CONFIG.figures["rates"].needs(CONFIG).theory
+        ),
     output:
         page="docs/reproduction.md",
     log:
         "logs/docs/reproduction.log",
+    localrule: True
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     params:
-        figures=canonical_json(PAGES),
+        scripts=SCRIPTS,
+        code=code("reproduction.py", data=[TEMPLATE, PUBLISHED, *sorted(KEPT.glob("*.*"))]),
+        template=TEMPLATE,
+        kept=KEPT,
+        published=PUBLISHED,
+        figures=jobs.canonical_json(PAGES),
     shell:
-        "python {input.script} --template {input.template} --kept {input.kept}"
-        " --figures {params.figures:q} --specs {input.specs} --theory {input.theory} --rates {input.rates}"
-        " --published {input.published} --output {output.page} 2> {log}"
+        "python {params.scripts:q}/reproduction.py --template {params.template:q}"
+        " --kept {params.kept:q} --figures {params.figures:q} --specs {input.specs}"
+        " --theory {input.theory} --rates {input.rates} --published {params.published:q}"
+        " --output {output.page} 2> {log}"

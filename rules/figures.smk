@@ -1,33 +1,37 @@
-# Needs risks and theory of the settings on a figure. Makes the figure, as PDF and PNG.
+# Needs what a figure's kind asks for, of the settings on it. Makes the figure, as PDF and PNG.
 
 
 rule figure:
     input:
-        script="scripts/figure.py",
-        library=library("spec", "results", "tables", "published", "style", "describe", "plotting"),
-        specs=figure_files("data/specs/{setting}.json"),
-        risks=figure_files(f"data/{PROTOCOL}/risks/{{setting}}.parquet"),
-        theory=figure_files("data/theory/{setting}.parquet", computed=True),
-        published=overlaid_risks,
-        bayes=bayes_files,
+        specs=needed("specs", "data/specs/{setting}.json"),
+        risks=needed("risks", f"data/{CONFIG.protocol.name}/risks/{{setting}}.parquet"),
+        theory=needed("theory", "data/theory/{setting}.parquet"),
+        bayes=needed("bayes", "data/bayes/{setting}.parquet"),
     output:
         pdf="figures/{figure}.pdf",
         png=report(
             "figures/{figure}.png",
             caption="../report/figure.rst",
-            category=lambda wildcards: cfg.report_section(config, wildcards.figure),
-            labels=lambda wildcards: {"figure": cfg.report_label(config, wildcards.figure)},
+            category=lambda wildcards: figure(wildcards).block.get("section", "Own settings"),
+            labels=lambda wildcards: {"figure": figure(wildcards).report_label},
         ),
     log:
         "logs/figures/{figure}.log",
+    localrule: True
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     params:
-        figure=lambda wildcards: canonical_json(cfg.figure(config, wildcards.figure)),
-        note=lambda wildcards: cfg.protocol_note(config, wildcards.figure),
+        scripts=SCRIPTS,
+        code=lambda wildcards: code(
+            "figure.py", f"figures.{figure(wildcards).kind}", data=[overlaid(wildcards)]
+        ),
+        published=overlaid,
+        kind=lambda wildcards: figure(wildcards).kind,
+        drawing=lambda wildcards: jobs.canonical_json(figure(wildcards).drawing(CONFIG)),
+        note=lambda wildcards: CONFIG.note(wildcards.figure),
     shell:
-        "python {input.script} --figure {params.figure:q} --note {params.note:q}"
-        " --specs {input.specs} --risks {input.risks} --theory {input.theory}"
-        " --published {input.published} --bayes {input.bayes}"
+        "python {params.scripts:q}/figure.py --kind {params.kind} --drawing {params.drawing:q}"
+        " --note {params.note:q} --specs {input.specs} --risks {input.risks}"
+        " --theory {input.theory} --bayes {input.bayes} --published {params.published:q}"
         " --pdf {output.pdf} --png {output.png} 2> {log}"

@@ -4,11 +4,8 @@
 
 rule scoreboard:
     input:
-        script="scripts/scoreboard.py",
-        library=library("results", "tables", "published", "scoreboard", "scoretext"),
-        risks=scored_files("data/{protocol}/risks/{setting}.parquet"),
-        theory=scored_files("data/theory/{setting}.parquet", one_layer=True),
-        published=PUBLISHED,
+        risks=scored("data/{protocol}/risks/{setting}.parquet", jobs.scored_settings(CONFIG)),
+        theory=scored("data/theory/{setting}.parquet", jobs.scored_settings(CONFIG, bounded=True)),
     output:
         table="data/{protocol}/scoreboard.parquet",
         markdown="data/{protocol}/scoreboard.md",
@@ -20,24 +17,27 @@ rule scoreboard:
         ),
     log:
         "logs/{protocol}/scoreboard.log",
+    localrule: True
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     params:
-        curves=canonical_json(CURVES),
-        note=scoreboard_note,
+        scripts=SCRIPTS,
+        code=code("scoreboard.py", data=[PUBLISHED]),
+        published=PUBLISHED,
+        curves=jobs.canonical_json(jobs.scoreboard_rows(CONFIG)),
+        note=lambda wildcards: protocol(wildcards).note(jobs.scored_curves(CONFIG)),
     shell:
         # on standard input, because an argument may not be longer than 128 KiB
-        "printf %s {params.curves:q} | python {input.script} --note {params.note:q}"
-        " --risks {input.risks} --theory {input.theory} --published {input.published}"
-        " --table {output.table} --markdown {output.markdown} --page {output.page} 2> {log}"
+        "printf %s {params.curves:q} | python {params.scripts:q}/scoreboard.py"
+        " --note {params.note:q} --risks {input.risks} --theory {input.theory}"
+        " --published {params.published:q} --table {output.table}"
+        " --markdown {output.markdown} --page {output.page} 2> {log}"
 
 
 rule heatmap:
     input:
-        script="scripts/heatmap.py",
-        library=library("results", "scoreboard", "scoretext", "style", "heatmap"),
-        table=f"data/{PROTOCOL}/scoreboard.parquet",
+        table=f"data/{CONFIG.protocol.name}/scoreboard.parquet",
     output:
         pdf="figures/scoreboard.pdf",
         png=report(
@@ -48,11 +48,14 @@ rule heatmap:
         ),
     log:
         "logs/figures/scoreboard.log",
+    localrule: True
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     params:
-        note=cfg.describe_protocol(config, PROTOCOL, [1]),
+        scripts=SCRIPTS,
+        code=code("heatmap.py"),
+        note=CONFIG.protocol.note(jobs.scored_curves(CONFIG, bounded=True)),
     shell:
-        "python {input.script} --table {input.table} --note {params.note:q}"
+        "python {params.scripts:q}/heatmap.py --table {input.table} --note {params.note:q}"
         " --pdf {output.pdf} --png {output.png} 2> {log}"

@@ -2,18 +2,19 @@
 
 
 rule spec:
-    input:
-        script="scripts/specs.py",
-        library=library("spec", "expand", "results"),
     output:
         spec="data/specs/{setting}.json",
     log:
         "logs/specs/{setting}.log",
+    localrule: True
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     params:
-        block=lambda wildcards: canonical_json(cfg.mixture_block(config, wildcards.setting)),
+        scripts=SCRIPTS,
+        code=lambda wildcards: code("specs.py", f"sources.{setting(wildcards).source}.block"),
+        source=lambda wildcards: setting(wildcards).source,
+        block=lambda wildcards: jobs.canonical_json(setting(wildcards).block),
     shell:
-        "python {input.script} --name {wildcards.setting} --block {params.block:q}"
-        " --output {output.spec} 2> {log}"
+        "python {params.scripts:q}/specs.py --source {params.source} --name {wildcards.setting}"
+        " --block {params.block:q} --output {output.spec} 2> {log}"

@@ -1,30 +1,42 @@
-# Needs a spec. Makes the curves that are computed: Theorems 1–4 and the exact optimum.
+# Needs a spec. Makes what is computed, not trained: Theorems 1–4 and the exact optimum; and, where
+# a figure asks for it, the Bayes-optimal risk.
 
 
 rule theory:
     input:
-        script="scripts/theory.py",
-        library=library(
-            "spec",
-            "recipes",
-            "sampling",
-            "moments",
-            "risk",
-            "theory",
-            "optimum",
-            "curves",
-            "tables",
-            "results",
-        ),
         spec="data/specs/{setting}.json",
     output:
         theory="data/theory/{setting}.parquet",
     log:
         "logs/theory/{setting}.log",
+    localrule: True
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     params:
-        n=lambda wildcards: sorted(cfg.setting(config, wildcards.setting)["n"]),
+        scripts=SCRIPTS,
+        code=code("theory.py"),
+        n=lambda wildcards: sorted(setting(wildcards).n),
     shell:
-        "python {input.script} --spec {input.spec} --n {params.n} --output {output.theory} 2> {log}"
+        "python {params.scripts:q}/theory.py --spec {input.spec} --n {params.n}"
+        " --output {output.theory} 2> {log}"
+
+
+rule bayes:
+    input:
+        spec="data/specs/{setting}.json",
+    output:
+        bayes="data/bayes/{setting}.parquet",
+    log:
+        "logs/bayes/{setting}.log",
+    localrule: True
+    conda:
+        "../envs/pipeline.yaml"
+    threads: 1
+    params:
+        scripts=SCRIPTS,
+        code=code("bayes.py"),
+        n=lambda wildcards: sorted(setting(wildcards).n),
+    shell:
+        "python {params.scripts:q}/bayes.py --spec {input.spec} --n {params.n}"
+        " --output {output.bayes} 2> {log}"

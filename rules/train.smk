@@ -1,23 +1,9 @@
 # Needs a spec. Makes one file of runs per (setting, n, block of seeds): every model, depth and
-# arm of the setting, trained by the active protocol.
+# arm of the setting, trained by the protocol in the file's name.
 
 
 rule train:
     input:
-        script="scripts/train.py",
-        library=library(
-            "spec",
-            "recipes",
-            "sampling",
-            "moments",
-            "risk",
-            "models",
-            "deep",
-            "tracks",
-            "training",
-            "checkpoint",
-            "results",
-        ),
         spec="data/specs/{setting}.json",
     output:
         runs="data/{protocol}/runs/{setting}/n{n}/seeds{first}-{last}.parquet",
@@ -29,14 +15,21 @@ rule train:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        mem_mb=train_mem_mb,
-        runtime=train_minutes,
-        gpu=train_gpus,
+        mem_mb=lambda wildcards, attempt: attempt * jobs.train_mem_mb(setting(wildcards)),
+        runtime=lambda wildcards, attempt: jobs.train_minutes(
+            protocol(wildcards), setting(wildcards), attempt
+        ),
+        gpu=lambda wildcards: jobs.train_gpus(protocol(wildcards)),
     params:
-        tasks=block_tasks,
-        device=device,
+        scripts=SCRIPTS,
+        code=lambda wildcards: code("train.py", *jobs.train_modules(setting(wildcards))),
+        source=lambda wildcards: setting(wildcards).source,
+        runs=lambda wildcards: jobs.block_runs(
+            protocol(wildcards), setting(wildcards), int(wildcards.first), int(wildcards.last)
+        ),
+        device=lambda wildcards: protocol(wildcards).device,
     shell:
-        "python {input.script} --spec {input.spec} --n {wildcards.n}"
-        " --seeds {wildcards.first} {wildcards.last} --protocol {wildcards.protocol}"
-        " --tasks {params.tasks:q} --threads {threads} --device {params.device}"
-        " --output {output.runs} 2> {log}"
+        "python {params.scripts:q}/train.py --source {params.source} --spec {input.spec}"
+        " --n {wildcards.n} --seeds {wildcards.first} {wildcards.last}"
+        " --protocol {wildcards.protocol} --runs {params.runs:q} --code {params.code}"
+        " --threads {threads} --device {params.device} --output {output.runs} 2> {log}"

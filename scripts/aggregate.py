@@ -1,13 +1,12 @@
-"""Reduce a setting's runs, whose files are named on standard input, to the best seed per point."""
+"""Choose the best seed of every curve point; the runs' files are named on standard input."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from decoupling.aggregate import read_runs, seed_minimum
-from decoupling.results import TableError, write_table
-from decoupling.spec import TaskMixture
-from decoupling.tables import RISKS
+from decoupling.problem.mixture import TaskMixture
+from decoupling.results.aggregate import seed_minimum
+from decoupling.results.tables import RISKS, RUNS, TableError, read_all, write_table
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
@@ -16,7 +15,7 @@ if __name__ == "__main__":
     args = parser.parse_args()
     mix = TaskMixture.from_json(args.spec.read_text())
     try:
-        runs = read_runs([Path(line) for line in sys.stdin.read().splitlines()])
+        runs = read_all([Path(line) for line in sys.stdin.read().splitlines()], RUNS)
     except TableError as error:
         path = error.path
         sys.exit(f"{error}\nTo make it anew: rm {path} && snakemake {path}")

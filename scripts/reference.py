@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet as pq
-from decoupling.results import atomic_path, read_table, write_table
-from decoupling.tables import RISKS
+from decoupling.results.files import atomic_path
+from decoupling.results.tables import RISKS, read_all, write_table
 
 
 def provenance(runs: list[Path]) -> dict[str, str]:
     """What the runs say of themselves, once for each different answer."""
     stamps = [pq.read_schema(path).metadata for path in runs]
-    keys = ("protocol", "device", "numpy", "torch", "tasks")
+    keys = ("protocol", "device", "numpy", "torch", "runs")
     found = {key: sorted({stamp[key.encode()].decode() for stamp in stamps}) for key in keys}
     return {key: json.dumps(values) for key, values in found.items()}
 
@@ -42,8 +42,9 @@ if __name__ == "__main__":
     args = parser.parse_args()
     data, kept = Path("data") / args.protocol, Path("data/reference")
     runs = [run for name in args.settings for run in sorted(data.glob(f"runs/{name}/*/*.parquet"))]
-    risks = [read_table(data / f"risks/{name}.parquet", RISKS) for name in args.settings]
-    write_table(kept / f"{args.protocol}.parquet", pd.concat(risks), RISKS, provenance(runs))
+    risks = read_all([data / f"risks/{name}.parquet" for name in args.settings], RISKS)
+    rows = risks.to_dict("records")
+    write_table(kept / f"{args.protocol}.parquet", rows, RISKS, provenance(runs))
 
     results = Path("benchmarks/results") / args.protocol
     files = [path for name in args.settings for path in results.glob(f"{name}/*/*.tsv")]

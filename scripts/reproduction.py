@@ -6,20 +6,20 @@ from pathlib import Path
 
 import jinja2
 import pandas as pd
-from decoupling.published import read_published
-from decoupling.reproduction import Kept, facts
-from decoupling.results import atomic_path, read_table
-from decoupling.spec import TaskMixture
-from decoupling.tables import RISKS, THEORY, read_all
+from decoupling.problem.mixture import TaskMixture
+from decoupling.results.files import atomic_path
+from decoupling.results.published import read_published
+from decoupling.results.reproduction import Kept, facts
+from decoupling.results.tables import RISKS, THEORY, read_all, read_table
 
 PROTOCOLS = ("laptop", "exact", "paper")
 
 
-def read_kept(files: dict[str, Path]) -> Kept:
+def read_kept(folder: Path) -> Kept:
     return Kept(
-        **{name: read_table(files[f"{name}.parquet"], RISKS) for name in PROTOCOLS},
-        costs={name: pd.read_csv(files[f"{name}_costs.csv"]) for name in ("laptop", "paper")},
-        speed=json.loads(files["speed.json"].read_text()),
+        **{name: read_table(folder / f"{name}.parquet", RISKS) for name in PROTOCOLS},
+        costs={name: pd.read_csv(folder / f"{name}_costs.csv") for name in ("laptop", "paper")},
+        speed=json.loads((folder / "speed.json").read_text()),
     )
 
 
@@ -33,14 +33,14 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--template", required=True, type=Path)
     parser.add_argument("--figures", required=True, type=json.loads, help="settings by figure")
-    for name in ("--kept", "--specs", "--theory", "--rates", "--published"):
+    parser.add_argument("--kept", required=True, type=Path, help="data/reference")
+    for name in ("--specs", "--theory", "--rates", "--published"):
         parser.add_argument(name, required=True, type=Path, nargs="+")
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
     mixtures = [TaskMixture.from_json(path.read_text()) for path in args.specs]
-    kept = {path.name: path for path in args.kept}
     found = facts(
-        read_kept(kept),
+        read_kept(args.kept),
         read_all(args.theory, THEORY),
         read_all(args.rates, THEORY),
         {mix.name: mix for mix in mixtures},
@@ -56,9 +56,9 @@ if __name__ == "__main__":
     environment.filters["pct"] = signed_percent
     page = environment.from_string(args.template.read_text()).render(
         found,
-        recipe=kept["recipe.md"].read_text(),
-        recipe_joint=kept["recipe_joint.md"].read_text(),
-        batch_noise=pd.read_csv(kept["batch_noise.csv"]).to_dict("records"),
+        recipe=(args.kept / "recipe.md").read_text(),
+        recipe_joint=(args.kept / "recipe_joint.md").read_text(),
+        batch_noise=pd.read_csv(args.kept / "batch_noise.csv").to_dict("records"),
     )
     with atomic_path(args.output) as temporary:
         temporary.write_text(page)

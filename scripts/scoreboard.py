@@ -5,11 +5,11 @@ import json
 import sys
 from pathlib import Path
 
-from decoupling.published import read_published
-from decoupling.results import atomic_path, write_table
-from decoupling.scoreboard import SCOREBOARD, scoreboard
-from decoupling.scoretext import markdown, page
-from decoupling.tables import RISKS, THEORY, read_all
+from decoupling.results.files import atomic_path
+from decoupling.results.published import read_published
+from decoupling.results.scoreboard import SCOREBOARD, scoreboard
+from decoupling.results.scoretext import markdown, page
+from decoupling.results.tables import RISKS, THEORY, read_all, write_table
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
@@ -26,7 +26,7 @@ if __name__ == "__main__":
         read_all(args.theory, THEORY),
         read_published(args.published),
     )
-    write_table(args.table, table, SCOREBOARD)
+    write_table(args.table, table.to_dict("records"), SCOREBOARD)
     text = markdown(table, args.note)
     for path, content in ((args.markdown, text), (args.page, page(text))):
         with atomic_path(path) as temporary:

@@ -1,7 +1,6 @@
-"""Train every arm of one (setting, n) for a block of seeds."""
+"""Train every run of one (setting, n) for a block of seeds."""
 
 import argparse
-import hashlib
 import json
 import logging
 import os
@@ -9,61 +8,58 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-import pandas as pd
-import torch
-from decoupling.checkpoint import Checkpoint
-from decoupling.recipes import Recipe, Task
-from decoupling.results import RUNS, write_table
-from decoupling.spec import TaskMixture
-from decoupling.training import train
+from decoupling import sources
+from decoupling.engines import DeviceError
+from decoupling.results.tables import RUNS, write_table
+from decoupling.train.checkpoint import Checkpoint
+from decoupling.train.recipe import Recipe, Run
+from decoupling.train.training import train
 
 
-def code_digest() -> str:
-    """Of everything a checkpoint's meaning may depend on: this file and the library it loaded."""
-    library = [module for name, module in sys.modules.items() if name.startswith("decoupling.")]
-    digest = hashlib.sha256()
-    for source in sorted([__file__, *(module.__file__ for module in library)]):
-        digest.update(Path(source).read_bytes())
-    return digest.hexdigest()
-
-
-def parse_task(fields: dict) -> Task:
-    return Task(**(fields | {"recipe": Recipe(**fields["recipe"])}))
+def parse_run(fields: dict) -> Run:
+    return Run(**(fields | {"recipe": Recipe(**fields["recipe"])}))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--source", required=True, help="what kind of spec it is")
     parser.add_argument("--spec", required=True, type=Path)
     parser.add_argument("--n", required=True, type=int)
     parser.add_argument("--seeds", required=True, type=int, nargs=2, metavar=("FIRST", "LAST"))
     parser.add_argument("--protocol", required=True, help="its name, for the file's metadata")
-    parser.add_argument("--tasks", required=True, help="what is trained and how, as JSON")
+    parser.add_argument("--runs", required=True, help="what is trained and how, as JSON")
+    parser.add_argument("--code", required=True, help="digest of the code that this job uses")
     parser.add_argument("--threads", required=True, type=int)
     parser.add_argument("--device", required=True, choices=["cpu", "cuda"])
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    torch.set_num_threads(args.threads)
-    if args.device == "cuda" and not torch.cuda.is_available():
-        sys.exit("The protocol asks for device cuda, but torch finds none here; use device: cpu")
 
-    mix = TaskMixture.from_json(args.spec.read_text())
-    tasks = [parse_task(fields) for fields in json.loads(args.tasks)]
+    contexts = sources.load(args.source).read(args.spec.read_text(), args.n)
     stamp = {
         "protocol": args.protocol,
         "device": args.device,
-        "tasks": args.tasks,
-        "spec_digest": mix.digest,
+        "runs": args.runs,
+        "spec_digest": contexts.spec.fingerprint,
         "n": str(args.n),
         "seeds": f"{args.seeds[0]}-{args.seeds[1]}",
         **{name: version(name) for name in ("numpy", "torch")},
     }
     checkpoint = Checkpoint(
         args.output.with_suffix(".checkpoint"),
-        json.dumps(stamp | {"code": code_digest()}),
+        json.dumps(stamp | {"code": args.code}),
         every_seconds=float(os.environ.get("CHECKPOINT_SECONDS", "60")),
     )
-    seeds = range(args.seeds[0], args.seeds[1] + 1)
-    rows = train(mix, args.n, tasks, seeds, checkpoint=checkpoint, device=args.device)
-    write_table(args.output, pd.DataFrame(rows), RUNS, stamp)
+    try:
+        rows = train(
+            contexts,
+            [parse_run(fields) for fields in json.loads(args.runs)],
+            range(args.seeds[0], args.seeds[1] + 1),
+            checkpoint=checkpoint,
+            device=args.device,
+            threads=args.threads,
+        )
+    except DeviceError as error:
+        sys.exit(str(error))
+    write_table(args.output, rows, RUNS, stamp)
     checkpoint.delete()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from decoupling.spec import TaskMixture
+from decoupling.problem.mixture import TaskMixture
 
 Parameters = Mapping[str, torch.Tensor]
 
@@ -126,12 +126,25 @@ def context_grams(sequences: Sequences) -> torch.Tensor:
     return context.mT @ context
 
 
+def predict_from_query(params: Parameters, sequences: Sequences) -> torch.Tensor:
+    """The same ŷ of one layer, with no row of attention but the query's: what one would write to
+    train it, and what speed is measured against."""
+    z = tokens(sequences, params.get("prompts"))
+    query, key, value = (params[name][0] for name in ("query", "key", "value"))
+    context = z[:, :-1]
+    scores = (z[:, -1:] @ query) @ (context @ key).mT
+    row = (scores @ (context @ value))[:, 0]
+    return (row * _heads(params, sequences, z)).sum(-1)
+
+
 def training_step(
     params: Parameters, optimizer: torch.optim.Optimizer, sequences: Sequences
 ) -> float:
     """One step on the batch's mean squared error; returns the error before it."""
     optimizer.zero_grad()
-    loss = squared_errors(params, sequences).mean()
+    one_layer = len(params["query"]) == 1
+    predicted = (predict_from_query if one_layer else predict)(params, sequences)
+    loss = ((predicted - sequences.y[:, -1]) ** 2).mean()
     loss.backward()
     optimizer.step()
     return loss.item()

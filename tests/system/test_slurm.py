@@ -58,7 +58,7 @@ def freeze_training(project: Project) -> None:
     wakes it to end it; its own stop signal would leave the job in a state that outlives it."""
     for process in psutil.process_iter(["cmdline", "cwd"]):
         command, folder = process.info["cmdline"] or [], process.info["cwd"]
-        if folder == str(project.path) and command[1:2] == ["scripts/train.py"]:
+        if folder == str(project.path) and command[1:2] == [f"{project.path}/scripts/train.py"]:
             process.suspend()
 
 

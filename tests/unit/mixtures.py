@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 import torch
-from decoupling.expand import mixture_from_config
-from decoupling.models import MODELS, Model, initial_values, trained_shapes
-from decoupling.recipes import ARMS
-from decoupling.sampling import GramBatch
-from decoupling.spec import TaskMixture
+from decoupling import models
+from decoupling.engines.gram import GramEngine
+from decoupling.models.arms import ARMS
+from decoupling.problem.gram import GramBatch
+from decoupling.problem.mixture import TaskMixture
+from decoupling.sources.gaussian.block import make_spec
 from literal import Sequences, context_grams, predictors
 
 NONISO = [0.9] + [0.9**-i for i in range(1, 10)]
@@ -36,7 +37,7 @@ PAPER_BLOCKS = {
 
 
 def paper(name: str) -> TaskMixture:
-    return mixture_from_config(name, PAPER_BLOCKS[name])
+    return make_spec(name, PAPER_BLOCKS[name])
 
 
 def random_spd(rng: np.random.Generator, dim: int) -> np.ndarray:
@@ -87,12 +88,20 @@ MODEL_ARMS = [("attention", arm) for arm in ARMS] + [
 
 
 def random_parameters(
-    mix: TaskMixture, model: str, arm: str, seeds: range, layers: int = 1, std: float = 0.5
-) -> tuple[Model, dict[str, np.ndarray]]:
+    mix: TaskMixture, module: str, arm: str, seeds: range, layers: int = 1, std: float = 0.5
+) -> tuple[models.Model, dict[str, np.ndarray]]:
     """A model with random weights and whatever else the arm gives it, batched over seeds."""
-    made = MODELS[model](mix.dim, mix.tasks, layers)
-    shapes = {**made.weight_shapes, **trained_shapes(made, ARMS[arm])}
-    return made, initial_values(shapes, seeds, std)
+    made = models.load(module)(mix.dim, mix.tasks, layers)
+    everything = made.initial_values("joint_heads", seeds, std)  # heads, too, are random
+    present = {**made.weight_shapes, **made.trained_shapes(arm)}
+    return made, {name: everything[name] for name in present}
+
+
+class DoubleEngine(GramEngine):
+    """The arithmetic of deeper models with enough digits to compare."""
+
+    def array(self, values: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(values).double()
 
 
 def tensors(params: Mapping[str, np.ndarray], seed: int) -> dict[str, torch.Tensor]:
@@ -112,6 +121,6 @@ def gram_batch(sequences: Sequences, tasks: int) -> GramBatch:
     """The library's view of literal sequences."""
     grams, members = context_grams(sequences), [sequences.task == k for k in range(tasks)]
     return GramBatch(
-        [grams[member].permute(1, 2, 0).contiguous() for member in members],
-        [sequences.beta[member].T.contiguous() for member in members],
+        [grams[member].permute(1, 2, 0).contiguous().numpy() for member in members],
+        [sequences.beta[member].T.contiguous().numpy() for member in members],
     )

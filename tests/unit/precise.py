@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mpmath as mp
 import numpy as np
-from decoupling.spec import TaskMixture
+from decoupling.problem.mixture import TaskMixture
 
 mp.mp.dps = 50
 

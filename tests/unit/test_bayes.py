@@ -9,9 +9,9 @@ import mixtures
 import numpy as np
 import pytest
 import torch
-from decoupling.bayes import bayes_table, conditional_risks
-from decoupling.optimum import optima
-from decoupling.spec import TaskMixture
+from decoupling.problem.mixture import TaskMixture
+from decoupling.theory.bayes import bayes_table, conditional_risks
+from decoupling.theory.optimum import optima
 from scipy.integrate import quad
 from scipy.stats import chi2
 
@@ -27,8 +27,8 @@ def mixture(shape: tuple) -> tuple[TaskMixture, int]:
 
 
 def estimate(mix: TaskMixture, n: int) -> tuple[float, float]:
-    row = bayes_table(mix, [n]).iloc[0]
-    return row.risk, row.risk_se
+    (row,) = bayes_table(mix, [n])
+    return row["risk"], row["risk_se"]
 
 
 def posterior_errors(mix: TaskMixture, n: int) -> np.ndarray:
@@ -99,7 +99,18 @@ def test_no_model_is_better(name: str, n: int):
 
 
 def test_same_numbers_again_and_others_elsewhere():
+    """Means do not enter the risk, but are another mixture; a name is not."""
     mix = mixtures.paper("figA1b")
     first = conditional_risks(mix, 3)
     np.testing.assert_array_equal(first, conditional_risks(mix, 3))
-    assert not np.isin(first, conditional_risks(replace(mix, name="other"), 3)).any()
+    np.testing.assert_array_equal(first, conditional_risks(replace(mix, name="other"), 3))
+    assert not np.isin(first, conditional_risks(mix.scaled_means(2), 3)).any()
+
+
+def test_rows_in_order_and_normalized():
+    mix = mixtures.paper("figA1b")
+    rows = bayes_table(mix, [20, 5])
+    assert [(row["setting"], row["n"]) for row in rows] == [("figA1b", 20), ("figA1b", 5)]
+    for row in rows:
+        assert row["normalized"] == pytest.approx(row["risk"] / mix.label_power, rel=1e-15)
+        assert row["normalized_se"] == pytest.approx(row["risk_se"] / mix.label_power, rel=1e-15)

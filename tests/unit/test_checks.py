@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from decoupling import config as cfg
-from decoupling.checks import problems
+from decoupling.plan.checks import problems
+from decoupling.plan.config import read_config
 
 SCHEMA = yaml.safe_load((Path(__file__).parents[2] / "config/schema.yaml").read_text())
 BASE = {"d": 2, "weights": [0.5, 0.5], "means": [1, -1], "covs": [1, 2], "n": [1, 4]}
@@ -85,7 +85,7 @@ BAD = {
     ),
     "infinite rate": ({"recipe": {"lr": float("inf")}}, "protocols.p.one_layer.lr: inf is not"),
     "noise of NaN": (
-        figure(noise="one", n=[1], noise_var=[float("nan")]),
+        figure(kind="noise", setting="one", n=[1], noise_var=[float("nan")]),
         "figures.x.noise_var[0]: nan is not finite",
     ),
     "mean as text": (
@@ -97,26 +97,30 @@ BAD = {
         "settings.x.means[0]: '1e-3' was read as text",
     ),
     "covariance as text": (setting(covs=["1e-3", 1]), "settings.x.covs[0]: '1e-3' was read as"),
-    "name like an option": ({"settings": {"-x": BASE}}, "settings: the name '-x' is not allowed"),
+    "name like an option": (
+        {"settings": {"-x": BASE}},
+        "settings: the name '-x' is not allowed; use letters, digits, _ and -, and do not begin"
+        " with -",
+    ),
     "theorem in depth": (
         figure(setting="two", dashed="theorem"),
         "figures.x.dashed: theorem is of one layer; use none",
     ),
     "overview in depth": (
-        figure(overview="two"),
-        "figures.x.overview: settings.two.layers lacks 1",
+        figure(kind="overview", setting="two"),
+        "figures.x.setting: settings.two.layers lacks 1",
     ),
     "overview of the reduced model": (
-        figure(overview="reduced"),
-        "figures.x.overview: settings.reduced.models lacks attention",
+        figure(kind="overview", setting="reduced"),
+        "figures.x.setting: settings.reduced.models lacks attention",
     ),
     "overview and panels": (
-        figure(overview="one", panels=["one"]),
-        "figures.x: has panels and overview; remove one",
+        figure(kind="overview", setting="one", panels=["one"]),
+        "figures.x.panels: is for kind page; put it in the entry of one, or remove it",
     ),
     "title of a page": (
-        figure(panels=["one"], title="t"),
-        "figures.x.title: is for one panel; put it in the panel's own entry",
+        figure(kind="page", panels=["one"], title="t"),
+        "figures.x.title: is for kind panel; put it in the entry of one, or remove it",
     ),
     "dashed arm that is not there": (
         figure(setting="one", arms=["plain"], dashed_arms=["joint"]),
@@ -131,12 +135,55 @@ BAD = {
         "figures.x.overlay: nobody published risks of these arms in settings.one; remove it",
     ),
     "a page with a setting's name": (
-        {"figures": {"one": {"panels": ["two"]}}},
+        {"figures": {"one": {"kind": "page", "panels": ["two"]}}},
         "settings.one: figures.one draws something else; rename one",
     ),
     "Assumption 1 at one n": (
-        figure(assumption1=["one"], n=[3]),
+        figure(kind="assumption1", settings=["one"], n=[3]),
         "figures.x.n: a line needs two lengths; add one",
+    ),
+    "panels without their kind": (
+        figure(panels=["one"]),
+        "figures.x.panels: is for kind page; put it in the entry of one, or remove it",
+    ),
+    "a kind as a key": (
+        figure(overview="one"),
+        "figures.x.overview: is a kind of figure; write kind: overview",
+    ),
+    "kind in brackets": (
+        figure(kind=["rates"]),
+        "figures.x.kind: ['rates'] is not text; give text",
+    ),
+    "source in brackets": (setting(source=["gaussian"]), "settings.x.source: ['gaussian'] is not"),
+    "unknown kind": (
+        figure(kind="pie"),
+        "figures.x.kind: there is no kind 'pie'; use one of assumption1, noise, overview, page,"
+        " panel, rates",
+    ),
+    "unknown key of a figure": (
+        figure(setting="one", colour="red"),
+        "figures.x: unknown key 'colour'; known are kind, section, caption, setting, title, arms,",
+    ),
+    "unknown source": (
+        setting(source="files"),
+        "settings.x.source: there is no source 'files'; use one of gaussian",
+    ),
+    "unknown key of a setting": (
+        setting(sigma=1),
+        "settings.x: unknown key 'sigma'; known are d, weights, means, covs, cov_base, sigma_x,",
+    ),
+    "unknown arm": (setting(arms=["all"]), "settings.x.arms[0]: 'all' is not one of ['plain', "),
+    "unknown model": (
+        setting(models=["mlp"]),
+        "settings.x.models[0]: 'mlp' is not one of ['attention', 'reduced']",
+    ),
+    "exact gradient in depth": (
+        {"protocol": {"deep": RECIPE | {"gradient": "exact"}}},
+        "protocols.p.deep.gradient: exact is for one layer; give a batch size",
+    ),
+    "name of the scoreboard": (
+        {"settings": {"scoreboard": BASE}},
+        "settings.scoreboard: the name is taken; use another",
     ),
 }
 
@@ -155,17 +202,46 @@ def test_one_line_says_what_and_where(name: str):
         setting(means=[0.001, 1.0e-3], n=[1000000000]),
         figure(setting="both", dashed="theorem"),
         figure(setting="one", overlay="published"),
-        figure(overview="one"),
+        figure(kind="overview", setting="one"),
+        figure(kind="page", panels=["one", "both"]),
     ],
 )
 def test_sound_configs_pass(changes: dict):
     assert problems(config(**changes), SCHEMA, PUBLISHED) == []
 
 
+def without_deep(**settings) -> dict:
+    made = config()
+    del made["protocols"]["p"]["deep"]
+    return made | {"settings": {"one": BASE, **settings}}
+
+
+def test_a_recipe_that_nothing_needs_can_be_left_out():
+    assert problems(without_deep(), SCHEMA) == []
+
+
+def test_a_recipe_that_a_setting_needs_is_missed():
+    (problem,) = problems(without_deep(two=BASE | {"layers": [2]}), SCHEMA)
+    assert problem == "protocols.p: deep is missing; settings.two needs it"
+
+
+def test_a_recipe_that_only_a_varied_setting_needs_is_missed():
+    made = config(figures={"x": {"kind": "noise", "setting": "two", "noise_var": [0], "n": [1]}})
+    del made["protocols"]["p"]["one_layer"]
+    made["settings"] = {"two": BASE | {"layers": [2]}}
+    (problem,) = problems(made, SCHEMA)
+    assert problem == "protocols.p: one_layer is missing; settings.x.0 needs it"
+
+
+def panels(raw: dict, name: str) -> list[dict]:
+    made = read_config(raw)
+    return made.figures[name].drawing(made)["panels"]
+
+
 def test_depth_is_in_the_title_where_nothing_else_says_it():
     def titles(name: str, **block) -> list[str]:
         made = config(figures={name: block} if block else {})
-        return [panel["title"] for panel in cfg.figure(made, name)["panels"]]
+        return [panel["title"] for panel in panels(made, name)]
 
     assert titles("one") == ["one"]
     assert titles("two") == ["two, 2 layers"]
@@ -176,9 +252,9 @@ def test_depth_is_in_the_title_where_nothing_else_says_it():
 
 def test_theorems_are_drawn_on_one_layer_alone():
     made = config(figures={"both": {"dashed": "theorem"}})
-    assert [panel["dashed"] for panel in cfg.figure(made, "both")["panels"]] == ["theorem", "none"]
+    assert [panel["dashed"] for panel in panels(made, "both")] == ["theorem", "none"]
 
 
 def test_reduced_model_has_no_curves_with_heads():
-    (panel,) = cfg.figure(config(), "reduced")["panels"]
+    (panel,) = panels(config(), "reduced")
     assert panel["arms"] == ["plain", "finetune", "joint"]

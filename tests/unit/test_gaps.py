@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import precise
 import pytest
-from decoupling.gaps import GAPS, RESOLUTION, gap, last_decade, slope
-from decoupling.spec import TaskMixture
-from decoupling.theory import THEOREMS
+from decoupling.problem.mixture import TaskMixture
+from decoupling.theory.gaps import GAPS, RESOLUTION, gap, last_decade, slope
+from decoupling.theory.theorems import THEOREMS
 
 LENGTHS = [1, 10, 100, 1000, 10_000, 20_000, 50_000, 100_000]
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import torch
 from agreement import assert_averages
-from decoupling.moments import Moments, batch_moments, centred, packing, population_moments
-from decoupling.sampling import GramBatch, GramSampler
-from decoupling.spec import TaskMixture
+from decoupling.problem.gram import GramBatch, GramSampler
+from decoupling.problem.mixture import TaskMixture
+from decoupling.problem.moments import Moments, batch_moments, centred, packing, population_moments
+from decoupling.problem.streams import Stream
 
 BATCHES, SIZE = 60, 2_000
 SHAPES = [(1, 2, 1, 0.5), (2, 1, 3, 0.0), (2, 2, 2, 0.3), (3, 3, 1, 0.7), (3, 2, 8, 0.0)]
@@ -45,7 +46,7 @@ def test_exact_moments_against_literal_sequences(shape: tuple):
 @pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
 def test_minibatch_moments_average_to_the_exact_ones(shape: tuple):
     mix, n = mixture(shape)
-    sampler = GramSampler(mix, n, "test")
+    sampler = GramSampler(mix, n, Stream.TRAINING)
     groups = [flat(batch_moments(sampler.batch(i, SIZE), mix)) for i in range(BATCHES)]
     assert_averages(np.array(groups), flat(population_moments(mix, n)))
 
@@ -54,7 +55,7 @@ def test_minibatch_moments_average_to_the_exact_ones(shape: tuple):
 def test_scaled_means(scale: float):
     """Sampling with a mean scale is sampling from the mixture with scaled means."""
     mix, n = mixture((2, 2, 3, 0.3))
-    sampler, scaled = GramSampler(mix, n, "test"), mix.scaled_means(scale)
+    sampler, scaled = GramSampler(mix, n, Stream.TRAINING), mix.scaled_means(scale)
     batches = [sampler.batch(i, SIZE, scale) for i in range(BATCHES)]
     groups = np.array([flat(batch_moments(batch, scaled)) for batch in batches])
     assert_averages(groups, flat(population_moments(scaled, n)))
@@ -68,8 +69,7 @@ def test_batch_moments_are_the_averages_they_say(shape: tuple):
     found = batch_moments(batch, mix)
     pack = packing(mix.dim + 1)
     power = mix.noise_var
-    for k, (gram, betas) in enumerate(zip(batch.grams, batch.betas, strict=True)):
-        s, beta = gram.numpy(), betas.numpy()
+    for k, (s, beta) in enumerate(zip(batch.grams, batch.betas, strict=True)):
         pairs = np.einsum("ikb,jlb->ijkl", s, s) + np.einsum("ilb,jkb->ijkl", s, s)
         packed = pairs[pack.rows, pack.cols][:, pack.rows, pack.cols] / (2 * batch.size)
         np.testing.assert_allclose(found.second[k], packed, rtol=1e-9)
@@ -85,8 +85,8 @@ def test_batch_moments_are_the_averages_they_say(shape: tuple):
 def centre(batch: GramBatch) -> GramBatch:
     """S − mean of S and β − mean of β within every task."""
     return GramBatch(
-        [gram - gram.mean(-1, keepdim=True) for gram in batch.grams],
-        [beta - beta.mean(-1, keepdim=True) for beta in batch.betas],
+        [gram - gram.mean(-1, keepdims=True) for gram in batch.grams],
+        [beta - beta.mean(-1, keepdims=True) for beta in batch.betas],
     )
 
 

@@ -9,12 +9,12 @@ import mixtures
 import numpy as np
 import precise
 import pytest
-from decoupling.moments import Moments, population_moments
-from decoupling.optimum import OPTIMUM_ARMS, optima
-from decoupling.recipes import ARMS
-from decoupling.risk import OneLayer, features, risk_and_gradient
-from decoupling.spec import TaskMixture
-from decoupling.theory import THEOREMS
+from decoupling.models.arms import ARMS
+from decoupling.models.one_layer import OneLayer, features, risk_and_gradient
+from decoupling.problem.mixture import TaskMixture
+from decoupling.problem.moments import Moments, population_moments
+from decoupling.theory.optimum import OPTIMUM_ARMS, optima
+from decoupling.theory.theorems import THEOREMS
 from scipy.optimize import minimize
 
 CASES = mixtures.random_cases(6, max_tasks=3)
@@ -38,28 +38,28 @@ def descend(objective: Callable, start: np.ndarray) -> tuple[float, np.ndarray]:
     return found.fun, found.x.reshape(start.shape)
 
 
-def best_query(moments: Moments, heads: np.ndarray, prompts: np.ndarray | None) -> OneLayer:
-    """A₁ = E[βφᵀ]E[φφᵀ]⁻¹ for given heads and prompts."""
-    made = features(moments, heads, prompts)
-    return OneLayer(np.linalg.solve(made.outer, made.beta.mT).mT, heads, prompts)
+def best_scores(moments: Moments, readouts: np.ndarray, prompts: np.ndarray | None) -> OneLayer:
+    """A₁ = E[βφᵀ]E[φφᵀ]⁻¹ for given readouts and prompts."""
+    made = features(moments, readouts, prompts)
+    return OneLayer(np.linalg.solve(made.outer, made.beta.mT).mT, readouts, prompts)
 
 
 def searched(mix: TaskMixture, n: int, arm: str, spread: float) -> tuple[float, OneLayer]:
-    """Over heads and prompts themselves, from the closed form with every entry moved."""
+    """Over readouts and prompts themselves, from the closed form with every entry moved."""
     moments, solution = population_moments(mix, n), THEOREMS[arm](mix, n)
-    heads = solution.heads if ARMS[arm].heads else solution.heads[:1]
+    readouts = solution.readouts if ARMS[arm].heads else solution.readouts[:1]
     prompts = solution.prompts if ARMS[arm].prompts else np.empty((0, mix.dim + 1))
-    start = np.vstack([heads, prompts])[:, None]
+    start = np.vstack([readouts, prompts])[:, None]
     noise = spread * np.random.default_rng(0).standard_normal(start.shape)
 
     def model(unknowns: np.ndarray) -> OneLayer:
-        given = unknowns[len(heads) :] if len(prompts) else None
-        return best_query(moments, unknowns[: len(heads)], given)
+        given = unknowns[len(readouts) :] if len(prompts) else None
+        return best_scores(moments, unknowns[: len(readouts)], given)
 
     def objective(unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A₁ is at its best, so its own change does not enter the gradient."""
         value, grad = risk_and_gradient(moments, model(unknowns))
-        parts = [grad.heads] if grad.prompts is None else [grad.heads, grad.prompts]
+        parts = [grad.readouts] if grad.prompts is None else [grad.readouts, grad.prompts]
         return value, np.concatenate(parts)
 
     value, unknowns = descend(objective, start * (1 + noise) + noise)
@@ -134,7 +134,7 @@ def test_finetune_is_the_best_prompt_on_the_plain_optimum(case):
     assert plain_risk == pytest.approx(best["plain"], rel=1e-8)
 
     def objective(prompts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        value, grad = risk_and_gradient(moments, OneLayer(plain.query, plain.heads, prompts))
+        value, grad = risk_and_gradient(moments, OneLayer(plain.scores, plain.readouts, prompts))
         return value, grad.prompts
 
     rng, shape = np.random.default_rng(0), (mix.tasks, 1, mix.dim + 1)

@@ -8,22 +8,23 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from decoupling.expand import mixture_from_config
-from decoupling.plotting import Tables, draw
-from decoupling.published import read_published
-from decoupling.tables import BAYES, RISKS, THEORY
+from decoupling.figures import Tables
+from decoupling.figures.panel import KIND
+from decoupling.results.published import read_published
+from decoupling.results.tables import BAYES, RISKS, THEORY
+from decoupling.sources.gaussian.block import make_spec
 from matplotlib.collections import PolyCollection
 
 PUBLISHED = Path(__file__).parents[2] / "data/published/authors_risks.csv"
 BLOCK = {"d": 10, "weights": [0.3, 0.7], "means": [2.1, -0.9], "covs": [1, 1]}
 LABEL_POWER = 10 + 10 * (0.3 * 2.1**2 + 0.7 * 0.9**2)  # tr Σ + Σ_k π_k |μ_k|², noiseless
 ARMS = ["plain", "joint"]
-BAYES_RISKS = {1: 9.0, 50: 0.0}
+BAYES_RISKS = {1: (9.0, 0.1), 50: (0.0, 0.0)}  # and standard errors
 
 
 def figure(*, diverged: int | None = None, **changes):
     """A panel, or with `diverged` one whose plain curve has no seed left at that n."""
-    panel = {"name": "fig2c", "setting": "fig2c", "title": "fig2c", "layers": 1, "arms": ARMS}
+    panel = {"setting": "fig2c", "title": "fig2c", "layers": 1, "arms": ARMS}
     panel |= {"model": "attention"}
     panel |= {"dashed": "none", "dashed_arms": ARMS, "overlay": "published", "bayes": False}
     panel |= changes
@@ -32,11 +33,14 @@ def figure(*, diverged: int | None = None, **changes):
     if diverged is not None:
         risks.loc[(risks.arm == "plain") & (risks.n == diverged), "seeds_ok"] = 0
     theory = THEORY.empty_table().to_pandas()
-    specs = {"fig2c": mixture_from_config("fig2c", BLOCK)}
-    rows = [["fig2c", n, risk, 0.1, risk / LABEL_POWER] for n, risk in BAYES_RISKS.items()]
+    specs = {"fig2c": make_spec("fig2c", BLOCK)}
+    rows = [
+        ["fig2c", n, risk, error, risk / LABEL_POWER, error / LABEL_POWER]
+        for n, (risk, error) in BAYES_RISKS.items()
+    ]
     bayes = pd.DataFrame(rows, columns=BAYES.names)
-    tables = Tables(specs, risks, theory, read_published([PUBLISHED]), bayes)
-    return draw({"layout": "panel", "panels": [panel]}, tables, "")
+    tables = Tables(specs, risks, theory, bayes, read_published([PUBLISHED]))
+    return KIND.draw({"panels": [panel]}, tables, "")
 
 
 def hollow(drawn) -> list[np.ndarray]:
@@ -87,7 +91,13 @@ def test_file_without_a_column_is_named(tmp_path):
 
 
 def test_no_files_no_rows():
-    assert list(read_published([]).columns) == ["setting", "model", "arm", "n", "risk"]
+    found = read_published([])
+    assert list(found.columns) == ["setting", "model", "arm", "n", "risk", "layers"]
+    assert found.empty
+
+
+def test_published_risks_are_of_one_layer():
+    assert set(read_published([PUBLISHED]).layers) == {1}
 
 
 def dotted(drawn) -> list[np.ndarray]:
@@ -98,7 +108,7 @@ def dotted(drawn) -> list[np.ndarray]:
 def test_dotted_line_and_band_are_the_bayes_risks():
     drawn = figure(overlay="none", bayes=True)
     (line,) = dotted(drawn)
-    expected = [[n, risk / LABEL_POWER] for n, risk in BAYES_RISKS.items()]
+    expected = [[n, risk / LABEL_POWER] for n, (risk, _) in BAYES_RISKS.items()]
     np.testing.assert_allclose(line, expected, rtol=1e-12)
     shapes = drawn.subfigs[0].axes[0].collections
     (band,) = [shape for shape in shapes if isinstance(shape, PolyCollection)]

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import stat
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from decoupling.results import RUNS, TableError, atomic_path, read_table, write_table
-from decoupling.tables import RISKS, THEORY
+from decoupling.results.files import atomic_path
+from decoupling.results.tables import (
+    BAYES,
+    RISKS,
+    RUNS,
+    THEORY,
+    TableError,
+    read_all,
+    read_table,
+    write_table,
+)
 
 KEY = ["setting", "n", "model", "layers", "arm"]
 COLUMNS = {
@@ -26,9 +36,11 @@ COLUMNS = {
             "median",
             "seeds_ok",
             "seeds_total",
+            "normalized_se",
         ],
     ),
     "theory": (THEORY, ["setting", "n", "curve", "arm", "risk", "normalized"]),
+    "bayes": (BAYES, ["setting", "n", "risk", "risk_se", "normalized", "normalized_se"]),
 }
 BY_TYPE = {
     pa.string(): ["fig2a", "µ"],
@@ -41,6 +53,10 @@ def example(schema: pa.Schema) -> pd.DataFrame:
     return pd.DataFrame({field.name: BY_TYPE[field.type] for field in schema})
 
 
+def write(path: Path, rows: pd.DataFrame, schema: pa.Schema, *metadata) -> None:
+    write_table(path, rows.to_dict("records"), schema, *metadata)
+
+
 @pytest.mark.parametrize(("schema", "columns"), COLUMNS.values(), ids=COLUMNS)
 def test_columns(schema: pa.Schema, columns: list[str]):
     assert schema.names == columns
@@ -51,23 +67,23 @@ def test_round_trip(schema: pa.Schema, columns: list[str], tmp_path):
     """Also where the rows come with more columns, in another order."""
     rows = example(schema)
     shuffled = rows[columns[::-1]].assign(extra=0)
-    write_table(tmp_path / "sub" / "t.parquet", shuffled, schema)
+    write(tmp_path / "sub" / "t.parquet", shuffled, schema)
     pd.testing.assert_frame_equal(read_table(tmp_path / "sub" / "t.parquet", schema), rows)
 
 
 def test_same_rows_same_bytes(tmp_path):
     rows, metadata = example(RUNS), {"protocol": "paper"}
     for name in ("a", "b"):
-        write_table(tmp_path / name, rows.copy(), RUNS, metadata)
-    write_table(tmp_path / "c", rows.assign(risk=np.nextafter(rows.risk, 9)), RUNS, metadata)
-    write_table(tmp_path / "d", rows, RUNS, {"protocol": "smoke"})
+        write(tmp_path / name, rows, RUNS, metadata)
+    write(tmp_path / "c", rows.assign(risk=np.nextafter(rows.risk, 9)), RUNS, metadata)
+    write(tmp_path / "d", rows, RUNS, {"protocol": "smoke"})
     a, b, c, d = ((tmp_path / name).read_bytes() for name in "abcd")
     assert a == b
     assert len({a, c, d}) == 3
 
 
 def test_metadata_is_in_the_file(tmp_path):
-    write_table(tmp_path / "t.parquet", example(RUNS), RUNS, {"protocol": "paper"})
+    write(tmp_path / "t.parquet", example(RUNS), RUNS, {"protocol": "paper"})
     assert pq.read_schema(tmp_path / "t.parquet").metadata == {b"protocol": b"paper"}
 
 
@@ -110,14 +126,14 @@ def test_next_write_removes_what_a_killed_one_left(tmp_path):
 def test_failed_table_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(pq, "write_table", lambda *args: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
-        write_table(tmp_path / "t.parquet", example(RUNS), RUNS)
+        write(tmp_path / "t.parquet", example(RUNS), RUNS)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("damage", ["missing", "empty", "text", "truncated", "flipped"])
 def test_unreadable_table_names_the_file(damage: str, tmp_path):
     path = tmp_path / "t.parquet"
-    write_table(path, example(RUNS), RUNS)
+    write(path, example(RUNS), RUNS)
     whole = path.read_bytes()
     flipped = whole[:4] + bytes(byte ^ 0xFF for byte in whole[4:60]) + whole[60:]
     damaged = {"empty": b"", "text": b"risk\n1\n", "truncated": whole[:-20], "flipped": flipped}
@@ -132,8 +148,31 @@ def test_unreadable_table_names_the_file(damage: str, tmp_path):
 
 def test_table_with_a_column_missing_names_both(tmp_path):
     path = tmp_path / "t.parquet"
-    write_table(path, example(THEORY), THEORY)
+    write(path, example(THEORY), THEORY)
     with pytest.raises(TableError) as caught:
         read_table(path, RUNS)
     assert str(caught.value).startswith(f"{path}: has no column")
     assert "seed" in str(caught.value)
+
+
+def test_several_tables_are_read_as_one(tmp_path):
+    rows = example(RUNS)
+    paths = [tmp_path / "a", tmp_path / "b"]
+    write(paths[0], rows, RUNS, {"protocol": "paper"})
+    write(paths[1], rows.assign(extra=0)[::-1], RUNS)
+    expected = pd.concat([rows, rows[::-1]], ignore_index=True)
+    pd.testing.assert_frame_equal(read_all(paths, RUNS), expected)
+
+
+def test_no_tables_no_rows_but_columns():
+    found = read_all([], RUNS)
+    assert found.empty
+    assert list(found.columns) == RUNS.names
+
+
+def test_the_unreadable_one_of_several_is_named(tmp_path):
+    write(tmp_path / "good", example(RUNS), RUNS)
+    write(tmp_path / "other", example(THEORY), THEORY)
+    with pytest.raises(TableError) as caught:
+        read_all([tmp_path / "good", tmp_path / "other"], RUNS)
+    assert caught.value.path == tmp_path / "other"

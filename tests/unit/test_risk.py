@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 import torch
 from agreement import z_score
-from decoupling.models import trained_shapes
-from decoupling.moments import Moments, batch_moments, population_moments
-from decoupling.recipes import ARMS
-from decoupling.risk import OneLayer, risk, risk_and_gradient
-from decoupling.spec import TaskMixture
+from decoupling.models.one_layer import OneLayer, risk, risk_and_gradient
+from decoupling.problem.mixture import TaskMixture
+from decoupling.problem.moments import Moments, batch_moments, population_moments
 from mixtures import MODEL_ARMS, literal_risk, tensors
 
 SEQUENCES = 40_000
@@ -54,7 +52,7 @@ def test_risk_and_gradient_are_the_literal_models(shape: tuple, model: str, arm:
     mix, n = mixture(shape)
     made, params = mixtures.random_parameters(mix, model, arm, SEEDS)
     sequences, moments = drawn(mix, n, 20)
-    out = {name: np.zeros_like(params[name]) for name in trained_shapes(made, ARMS[arm])}
+    out = {name: np.zeros_like(params[name]) for name in made.trained_shapes(arm)}
     value, grad = risk_and_gradient(moments, made.one_layer(params))
     made.pull_back(params, grad, out)
     np.testing.assert_allclose(risk(moments, made.one_layer(params)), value, rtol=1e-12)
@@ -72,12 +70,12 @@ def gram_risk(
 ) -> torch.Tensor:
     """Every seed's risk from u = A₁(S + p_k p_kᵀ)a_k, context by context."""
     k, grams = sequences.task, literal.context_grams(sequences)
-    heads = model["heads"].expand(mix.tasks, -1, -1)[k]  # [B, seeds, D]
-    features = torch.einsum("bij,bsj->bsi", grams, heads)
+    readouts = model["readouts"].expand(mix.tasks, -1, -1)[k]  # [B, seeds, D]
+    features = torch.einsum("bij,bsj->bsi", grams, readouts)
     if "prompts" in model:
         prompts = model["prompts"][k]
-        features = features + prompts * (prompts * heads).sum(-1, keepdim=True)
-    gap = torch.einsum("sij,bsj->bsi", model["query"], features) - sequences.beta[:, None]
+        features = features + prompts * (prompts * readouts).sum(-1, keepdim=True)
+    gap = torch.einsum("sij,bsj->bsi", model["scores"], features) - sequences.beta[:, None]
     errors = torch.einsum("bsi,ij,bsj->bs", gap, torch.tensor(mix.sigma_x), gap)
     return errors.mean(0) + mix.noise_var
 
@@ -89,8 +87,8 @@ def test_gradient_of_one_layer_against_autograd(shape: tuple, task_heads: bool, 
     mix, n = mixture(shape)
     rng, size, seeds = np.random.default_rng(1), mix.dim + 1, len(SEEDS)
     arrays = {
-        "query": rng.standard_normal((seeds, mix.dim, size)),
-        "heads": rng.standard_normal((mix.tasks if task_heads else 1, seeds, size)),
+        "scores": rng.standard_normal((seeds, mix.dim, size)),
+        "readouts": rng.standard_normal((mix.tasks if task_heads else 1, seeds, size)),
     }
     if prompts:
         arrays["prompts"] = rng.standard_normal((mix.tasks, seeds, size))
@@ -103,3 +101,13 @@ def test_gradient_of_one_layer_against_autograd(shape: tuple, task_heads: bool, 
     for name, wanted in zip(leaves, expected, strict=True):
         np.testing.assert_allclose(getattr(grad, name), wanted, rtol=1e-9, atol=1e-9)
     assert prompts or grad.prompts is None
+
+
+@pytest.mark.parametrize("arm", ["plain", "joint", "joint_heads"])
+def test_the_querys_row_is_all_that_one_layer_needs(arm: str):
+    """The literal model that speed is measured against is the literal model."""
+    mix, n = mixture(SHAPES[4])
+    _, params = mixtures.random_parameters(mix, "attention", arm, SEEDS)
+    sequences, one = drawn(mix, n, 20)[0], tensors(params, 1)
+    expected = literal.predict(one, sequences)
+    torch.testing.assert_close(literal.predict_from_query(one, sequences), expected)

@@ -6,21 +6,23 @@ import math
 
 import pandas as pd
 import pytest
-from decoupling.heatmap import draw_scoreboard
-from decoupling.results import read_table, write_table
-from decoupling.scoreboard import SCOREBOARD, TOLERANCE, scoreboard
-from decoupling.scoretext import markdown
-from decoupling.tables import RISKS, THEORY
+from decoupling.draw.heatmap import draw_scoreboard
+from decoupling.results.scoreboard import SCOREBOARD, TOLERANCE, scoreboard
+from decoupling.results.scoretext import markdown
+from decoupling.results.tables import RISKS, THEORY, read_table, write_table
 
 COLUMNS = [
     *("panel", "model", "layers", "arm", "theorem_worst", "theorem_mean", "optimum_worst"),
     *("optimum_mean", "published_worst", "published_mean", "seeds_ok_least", "verdict"),
+    "has_theorem",
 ]
+REFERENCES = {("attention", 1): ["theorem", "optimum"], ("reduced", 1): ["theorem"]}
 NAN = math.nan
 
 
 def curve(model: str = "attention", layers: int = 1, arm: str = "plain") -> dict:
-    return {"panel": "p", "setting": "s", "model": model, "layers": layers, "arm": arm}
+    point = {"panel": "p", "setting": "s", "model": model, "layers": layers, "arm": arm}
+    return point | {"references": REFERENCES.get((model, layers), [])}
 
 
 def risk_rows(values: dict[int, float], seeds_ok: int = 5, **which) -> pd.DataFrame:
@@ -39,7 +41,7 @@ def theory_rows(values: dict[int, float], kind: str = "theorem", arm: str = "pla
 
 def published_rows(values: dict[int, float], **which) -> pd.DataFrame:
     rows = [curve(**which) | {"n": n, "risk": r} for n, r in values.items()]
-    return pd.DataFrame(rows, columns=["setting", "model", "arm", "n", "risk"])
+    return pd.DataFrame(rows, columns=["setting", "model", "layers", "arm", "n", "risk"])
 
 
 def score(risks, theory=None, published=None, **which) -> dict:
@@ -151,10 +153,11 @@ def table() -> pd.DataFrame:
 
 def test_missing_references_are_null_in_the_file(table: pd.DataFrame, tmp_path):
     assert SCOREBOARD.names == COLUMNS
-    write_table(tmp_path / "t.parquet", table, SCOREBOARD)
+    write_table(tmp_path / "t.parquet", table.to_dict("records"), SCOREBOARD)
     read = read_table(tmp_path / "t.parquet", SCOREBOARD)
     assert read.published_worst.isna().all()
     assert list(read.theorem_worst.isna()) == [False, False, True, True]
+    assert list(read.has_theorem) == [True, True, True, False]
 
 
 def test_markdown_has_every_curve_and_its_verdict(table: pd.DataFrame):

@@ -8,8 +8,9 @@ from dataclasses import fields, replace
 import mixtures
 import numpy as np
 import pytest
-from decoupling.expand import SpecError, mixture_from_config
-from decoupling.spec import TaskMixture
+from decoupling.plan.values import SpecError
+from decoupling.problem.mixture import TaskMixture
+from decoupling.sources.gaussian.block import make_spec
 
 NAN = float("nan")
 SKEW = [[2, 0.5], [0.1, 1]]
@@ -30,7 +31,7 @@ def block(**changes) -> dict:
     ],
 )
 def test_means(changes: dict, expected: list):
-    np.testing.assert_array_equal(mixture_from_config("m", block(**changes)).means, expected)
+    np.testing.assert_array_equal(make_spec("m", block(**changes)).means, expected)
 
 
 @pytest.mark.parametrize(
@@ -44,18 +45,18 @@ def test_means(changes: dict, expected: list):
     ],
 )
 def test_covariances(changes: dict, expected: list):
-    np.testing.assert_array_equal(mixture_from_config("m", block(**changes)).covs, expected)
+    np.testing.assert_array_equal(make_spec("m", block(**changes)).covs, expected)
 
 
 @pytest.mark.parametrize(
     ("value", "expected"), [("identity", np.eye(2)), ([3, 4], np.diag([3, 4])), (FULL, FULL)]
 )
 def test_sigma_x(value, expected):
-    np.testing.assert_array_equal(mixture_from_config("m", block(sigma_x=value)).sigma_x, expected)
+    np.testing.assert_array_equal(make_spec("m", block(sigma_x=value)).sigma_x, expected)
 
 
 def test_defaults():
-    mix = mixture_from_config("m", block())
+    mix = make_spec("m", block())
     np.testing.assert_array_equal(mix.sigma_x, np.eye(2))
     assert mix.noise_var == 0
     assert (mix.dim, mix.tasks) == (2, 2)
@@ -79,11 +80,11 @@ def test_json_round_trip(case):
     back = TaskMixture.from_json(mix.to_json())
     for field in fields(TaskMixture):
         np.testing.assert_array_equal(getattr(back, field.name), getattr(mix, field.name))
-    assert back.digest == mix.digest
+    assert back.fingerprint == mix.fingerprint
 
 
 def test_json_fields():
-    written = json.loads(mixture_from_config("m", block()).to_json())
+    written = json.loads(make_spec("m", block()).to_json())
     expected = ["name", "d", "K", "weights", "means", "covs", "sigma_x", "noise_var"]
     assert list(written) == expected
 
@@ -99,10 +100,28 @@ def _one_number_changed(mix: TaskMixture) -> list[TaskMixture]:
     return changed
 
 
-def test_digest_tells_every_number_apart():
+def test_fingerprint_tells_every_number_apart():
     mix = mixtures.random_mixture(np.random.default_rng(0), 2, 2, 0.5)
-    variants = [mix, replace(mix, name="other"), *_one_number_changed(mix)]
-    assert len({variant.digest for variant in variants}) == len(variants)
+    variants = [mix, *_one_number_changed(mix)]
+    assert len({variant.fingerprint for variant in variants}) == len(variants)
+
+
+def test_fingerprint_does_not_depend_on_the_name():
+    mix = mixtures.random_mixture(np.random.default_rng(0), 2, 2, 0.5)
+    assert replace(mix, name="other").fingerprint == mix.fingerprint
+
+
+def test_fingerprint_has_zeros_of_one_sign():
+    plus, minus = (make_spec("m", block(means=[zero, 1])) for zero in (0.0, -0.0))
+    assert plus.fingerprint == minus.fingerprint
+
+
+def test_fingerprint_tells_shapes_apart():
+    """The same numbers, as a row or as a column."""
+    ones = [np.ones(shape) for shape in ((1, 2), (1, 2, 2), (2, 2))]
+    one = TaskMixture("m", np.ones(2), *ones, 0.0)
+    other = replace(one, means=one.means.T)
+    assert one.fingerprint != other.fingerprint
 
 
 BAD = {
@@ -147,7 +166,7 @@ BAD = {
 def test_invalid_block(changes: dict, entry: str, fix: str):
     """One problem, one line: where it is and what to do."""
     with pytest.raises(SpecError) as caught:
-        mixture_from_config("mine", block(**changes))
+        make_spec("mine", block(**changes))
     assert len(caught.value.problems) == 1
     assert caught.value.problems[0].startswith(f"settings.mine.{entry}: ")
     assert fix in caught.value.problems[0]
@@ -158,7 +177,7 @@ def test_all_problems_at_once():
         weights=[0.5, 0.6], means=[NAN, 0, 1], covs=[SKEW, -1], sigma_x=INDEFINITE, noise_var=-1
     )
     with pytest.raises(SpecError) as caught:
-        mixture_from_config("mine", bad)
+        make_spec("mine", bad)
     entries = {problem.split(":")[0] for problem in caught.value.problems}
     names = ("weights", "means[0]", "means", "covs[0]", "covs[1]", "sigma_x", "noise_var")
     assert entries == {f"settings.mine.{name}" for name in names}

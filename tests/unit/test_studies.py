@@ -10,30 +10,30 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from decoupling import config as cfg
-from decoupling.assumption1 import draw_assumption1
-from decoupling.checks import problems
-from decoupling.noise import draw_noise
-from decoupling.rates import draw_rates
-from decoupling.tables import BAYES
-from decoupling.theory import THEOREMS
+from decoupling.figures import Tables, assumption1, noise, rates
+from decoupling.plan.checks import problems
+from decoupling.plan.config import read_config
+from decoupling.results.tables import BAYES
+from decoupling.theory.theorems import THEOREMS
 
 BASE = {"d": 2, "weights": [1], "means": [1], "covs": [1], "n": [3], "layers": [2]}
+RECIPE = {"gradient": 8, "iterations": 1, "lr": 0.1}
+PROTOCOL = {"seeds": 1, "seeds_per_job": 1, "one_layer": RECIPE, "deep": RECIPE}
 CONFIG = {
     "protocol": "p",
+    "protocols": {"p": PROTOCOL},
     "settings": {"one": BASE, "other": BASE | {"noise_var": 3}},
     "figures": {
-        "noise": {"noise": "other", "noise_var": [2, 0.5, 0], "n": [1, 4]},
-        "rates": {"rates": "one", "n": [1, 10]},
-        "both": {"assumption1": ["other", "one"], "n": [5, 6]},
+        "noise": {"kind": "noise", "setting": "other", "noise_var": [2, 0.5, 0], "n": [1, 4]},
+        "rates": {"kind": "rates", "setting": "one", "n": [1, 10]},
+        "both": {"kind": "assumption1", "settings": ["other", "one"], "n": [5, 6]},
         "one": {"title": "a panel"},
     },
 }
 SCHEMA = yaml.safe_load((Path(__file__).parents[2] / "config/schema.yaml").read_text())
-RECIPE = {"gradient": 8, "iterations": 1, "lr": 0.1}
-PROTOCOL = {"seeds": 1, "seeds_per_job": 1, "one_layer": RECIPE, "deep": RECIPE}
 LENGTHS = [1, 10, 100, 1000]
 NO_BAYES = BAYES.empty_table().to_pandas()
+NONE = pd.DataFrame()  # what a kind does not ask for
 
 
 def theory_table(mix, lengths=LENGTHS, optimum_share: float = 0.5) -> pd.DataFrame:
@@ -48,6 +48,10 @@ def theory_table(mix, lengths=LENGTHS, optimum_share: float = 0.5) -> pd.DataFra
     return pd.DataFrame(rows)
 
 
+def tables(mixes, theory: pd.DataFrame, risks: pd.DataFrame = NONE, bayes=NO_BAYES) -> Tables:
+    return Tables({mix.name: mix for mix in mixes}, risks, theory, bayes, NONE)
+
+
 def labels(drawn) -> list[str]:
     return [text.get_text() for text in drawn.subfigs[1].legends[0].get_texts()]
 
@@ -57,73 +61,90 @@ def lines(ax, style: str) -> list[np.ndarray]:
 
 
 def test_varied_settings_are_of_one_layer_and_four_arms():
-    made = cfg.settings(CONFIG)
+    made = read_config(CONFIG).settings
     assert list(made)[:2] == ["one", "other"]
     for name in ("noise.0", "noise.0.5", "noise.2", "rates.one", "both.other", "both.one"):
-        filled = cfg.setting(CONFIG, name)
-        assert (filled["models"], filled["layers"]) == (["attention"], [1])
-        assert filled["arms"] == list(THEOREMS)
+        assert made[name].name == name
+        assert (made[name].models, made[name].layers) == (("attention",), (1,))
+        assert made[name].arms == tuple(THEOREMS)
     assert len(made) == 8
-    assert made["noise.0.5"]["n"] == [1, 4]
-    assert made["rates.one"]["n"] == [1, 10]
+    assert made["noise.0.5"].n == (1, 4)
+    assert made["rates.one"].n == (1, 10)
+    assert made["both.one"].n == (5, 6)
 
 
 def test_varied_settings_differ_in_noise_alone():
-    blocks = [cfg.mixture_block(CONFIG, f"noise.{noise}") for noise in (0, 0.5, 2)]
+    made = read_config(CONFIG).settings
+    blocks = [dict(made[f"noise.{value}"].block) for value in (0, 0.5, 2)]
     assert [block.pop("noise_var") for block in blocks] == [0, 0.5, 2]
-    own = cfg.mixture_block(CONFIG, "other")
+    own = dict(made["other"].block)
     assert own.pop("noise_var") == 3
     assert blocks == [own] * 3
 
 
 def test_varied_settings_have_no_figure_or_score_of_their_own():
-    assert cfg.figure_names(CONFIG) == ["both", "noise", "one", "other", "rates"]
-    assert {curve["setting"] for curve in cfg.curves(CONFIG)} == {"one", "other"}
+    made = read_config(CONFIG)
+    assert list(made.figures) == ["both", "noise", "one", "other", "rates"]
+    assert {curve.setting for _, curve in made.scored} == {"one", "other"}
+
+
+RATES = {"kind": "rates", "setting": "one", "n": [1, 2]}
+NOISE = {"kind": "noise", "setting": "one", "n": [1], "noise_var": [1]}
+ASSUMPTION1 = {"kind": "assumption1", "settings": ["one"], "n": [1, 2]}
+
+
+def without(block: dict, key: str) -> dict:
+    return {name: value for name, value in block.items() if name != key}
 
 
 BAD = {
-    "no such setting": ({"rates": "x", "n": [1, 2]}, "rates: there is no setting 'x'"),
+    "no such setting": (RATES | {"setting": "x"}, "setting: there is no setting 'x'"),
+    "no such setting of noise": (NOISE | {"setting": "x"}, "setting: there is no setting 'x'"),
     "one of them": (
-        {"assumption1": ["one", "x"], "n": [1, 2]},
-        "assumption1: there is no setting 'x'",
+        ASSUMPTION1 | {"settings": ["one", "x"]},
+        "settings: there is no setting 'x'",
     ),
-    "no n": ({"rates": "one"}, "n: is missing; rates needs it"),
-    "no noise": ({"noise": "one", "n": [1]}, "noise_var: is missing; noise needs it"),
-    "negative noise": ({"noise": "one", "n": [1], "noise_var": [-1]}, "noise_var[0]: -1 is less"),
-    "noise twice": (
-        {"noise": "one", "n": [1], "noise_var": [1, 1.0]},
-        "noise_var: [1, 1.0] repeats itself",
+    "no n": (without(RATES, "n"), "n: is missing; rates needs it"),
+    "no setting": (without(RATES, "setting"), "setting: is missing; rates needs it"),
+    "no settings": (without(ASSUMPTION1, "settings"), "settings: is missing; assumption1 needs it"),
+    "no noise": (without(NOISE, "noise_var"), "noise_var: is missing; noise needs it"),
+    "negative noise": (NOISE | {"noise_var": [-1]}, "noise_var[0]: -1 is less"),
+    "noise twice": (NOISE | {"noise_var": [1, 1.0]}, "noise_var: [1, 1.0] repeats itself"),
+    "noise in rates": (RATES | {"noise_var": [1]}, "noise_var: is for kind noise; put it in"),
+    "two kinds": (RATES | {"noise": "one"}, "noise: is a kind of figure; write kind: noise"),
+    "bayes in rates": (RATES | {"bayes": True}, "bayes: is for kind noise or panel; put it in"),
+    "nothing to fit": (RATES | {"n": [1, 9, 100]}, "n: slopes are fitted to the last decade"),
+    "n on a panel": (
+        {"setting": "one", "n": [1]},
+        "n: is for kind assumption1 or noise or rates; put it in the entry of one, or remove it",
     ),
-    "noise in rates": ({"rates": "one", "n": [1, 2], "noise_var": [1]}, "noise_var: means nothing"),
-    "two kinds": ({"rates": "one", "noise": "one", "n": [1, 2]}, "noise: means nothing beside"),
-    "bayes in rates": ({"rates": "one", "n": [1, 2], "bayes": True}, "bayes: means nothing beside"),
-    "nothing to fit": (
-        {"rates": "one", "n": [1, 9, 100]},
-        "n: slopes are fitted to the last decade",
+    "bayes on a page": (
+        {"kind": "page", "panels": ["one"], "bayes": True},
+        "bayes: is for kind noise or panel; put it in the entry of one, or remove it",
     ),
-    "n on a panel": ({"setting": "one", "n": [1]}, "n: is for rates, noise, assumption1"),
-    "bayes on a page": ({"panels": ["one"], "bayes": True}, "bayes: is for one panel"),
     "bayes as text": (
         {"setting": "one", "bayes": "yes"},
         "bayes: 'yes' is not true or false; give true or false",
     ),
-    "study on a page": ({"panels": ["rates"]}, "panels[0]: there is no panel 'rates'"),
+    "study on a page": (
+        {"kind": "page", "panels": ["rates"]},
+        "panels[0]: there is no panel 'rates'; name a setting or a one-panel figure",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_problem_is_named(name: str):
     block, message = BAD[name]
-    config = CONFIG | {"protocols": {"p": PROTOCOL}}
-    assert problems(config, SCHEMA) == []
-    (problem,) = problems(config | {"figures": CONFIG["figures"] | {"bad": block}}, SCHEMA)
+    assert problems(CONFIG, SCHEMA) == []
+    (problem,) = problems(CONFIG | {"figures": CONFIG["figures"] | {"bad": block}}, SCHEMA)
     assert problem.startswith(f"figures.bad.{message}")
 
 
 def test_rates_say_fitted_and_claimed_slopes():
     mix = mixtures.paper("fig2c")
     lengths = [10**i for i in range(6)]
-    drawn = draw_rates(mix, theory_table(mix, lengths), "")
+    drawn = rates.KIND.draw({}, tables([mix], theory_table(mix, lengths)), "")
     assert labels(drawn) == [
         "PT − FT: slope −2.000 (claimed −2)",
         "FT − JT: slope −1.998 (claimed −1)",
@@ -141,7 +162,7 @@ def test_rates_say_fitted_and_claimed_slopes():
 
 def test_rates_without_means_have_no_slope():
     mix = mixtures.paper("fig2b")
-    drawn = draw_rates(mix, theory_table(mix), "")
+    drawn = rates.KIND.draw({}, tables([mix], theory_table(mix)), "")
     assert labels(drawn)[0] == "PT − FT: too small for a slope"
 
 
@@ -155,9 +176,9 @@ def test_noise_has_risks_above_and_gaps_below(bayes: bool):
         normalized=lambda t: 1.1 * t.normalized,
         seeds_ok=lambda t: (t.setting != "s.20.0").astype(int),
     )
-    rows = [[mix.name, n, 1.0, 0.0, 0.1] for mix in mixes for n in (5, 10)]
+    rows = [[mix.name, n, 1.0, 0.0, 0.1, 0.0] for mix in mixes for n in (5, 10)]
     best = pd.DataFrame(rows, columns=BAYES.names) if bayes else NO_BAYES
-    drawn = draw_noise(mixes, trained, theory, best, "small print")
+    drawn = noise.KIND.draw({}, tables(mixes, theory, trained, best), "small print")
     risks, _, gaps, _ = drawn.subfigs[0].axes
     expected = np.array(
         [[t(mix, 5).risk / mix.label_power for mix in mixes] for t in THEOREMS.values()]
@@ -182,14 +203,15 @@ def test_noise_shows_negative_gaps(lowest: float):
     plain = trained[trained.arm == "plain"].normalized.item()
     if lowest:
         trained.loc[trained.arm == "finetune", "normalized"] = plain - lowest
-    drawn = draw_noise([mix], trained, theory, NO_BAYES, "")
+    drawn = noise.KIND.draw({}, tables([mix], theory, trained), "")
     bottom = drawn.subfigs[0].axes[1].get_ylim()[0]
     assert bottom == 0 if lowest == 0 else bottom < lowest
 
 
 def test_assumption_1_costs_the_theorems_share_above_the_optimum():
     mix = replace(mixtures.paper("fig2c"), name="assumption1.fig2c")
-    drawn = draw_assumption1([mix], theory_table(mix), "")
+    drawing = assumption1.KIND("assumption1", {"settings": ["fig2c"]}).drawing(config=None)
+    drawn = assumption1.KIND.draw(drawing, tables([mix], theory_table(mix)), "")
     upper, lower = drawn.subfigs[0].axes
     assert upper.get_title().startswith("(a) fig2c\n")
     for theorem, optimum in zip(lines(upper, "--"), lines(upper, "-"), strict=True):

@@ -8,10 +8,10 @@ from dataclasses import replace
 import mixtures
 import numpy as np
 import pytest
-from decoupling.moments import population_moments
-from decoupling.risk import OneLayer, risk
-from decoupling.spec import TaskMixture
-from decoupling.theory import THEOREMS, Solution
+from decoupling.models.one_layer import OneLayer, risk
+from decoupling.problem.mixture import TaskMixture
+from decoupling.problem.moments import population_moments
+from decoupling.theory.theorems import THEOREMS, Solution
 
 REFERENCE_N = (1, 10, 20, 30, 40, 50)
 REFERENCE = {  # fig2d, raw risk
@@ -25,9 +25,9 @@ CASES = mixtures.random_cases(30)
 
 def exact_risk(mix: TaskMixture, n: int, solution: Solution) -> float:
     """The exact risk of a closed form's parameters."""
-    query = np.pad(solution.weight, ((0, 0), (0, 1)))[None]
+    scores = np.pad(solution.weight, ((0, 0), (0, 1)))[None]
     prompts = None if solution.prompts is None else solution.prompts[:, None]
-    model = OneLayer(query, solution.heads[:, None], prompts)
+    model = OneLayer(scores, solution.readouts[:, None], prompts)
     return risk(population_moments(mix, n), model).item()
 
 

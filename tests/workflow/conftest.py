@@ -1,15 +1,16 @@
 """A clone of the project to run Snakemake in, and what its dry runs plan."""
 
+import os
 import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
+from filelock import FileLock
 
 ROOT = Path(__file__).parents[2]
 SOURCES = (
@@ -27,33 +28,48 @@ SOURCES = (
 
 
 @dataclass(frozen=True)
+class Plan:
+    """What a dry run said."""
+
+    text: str
+
+    @property
+    def jobs(self) -> dict[str, int]:
+        """Jobs that it would do, by rule (without `all`)."""
+        if "Nothing to be done" in self.text:
+            return {}
+        table = re.search(r"job +count\n-+ +-+\n(.*?)\ntotal ", self.text, re.S)
+        rows = (line.split() for line in table.group(1).splitlines())
+        return {rule: int(count) for rule, count in rows if rule != "all"}
+
+    @property
+    def outputs(self) -> set[str]:
+        """Files that it would make."""
+        listed = re.findall(r"^    output: (.*)$", self.text, re.M)
+        return {path for line in listed for path in line.split(", ")}
+
+
+@dataclass(frozen=True)
 class Project:
     """A copy of the workflow's sources in a folder of its own."""
 
     path: Path
 
-    def snakemake(self, *args: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def snakemake(
+        self, *args: str, check: bool = True, cwd: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "snakemake", *args]
-        done = subprocess.run(command, cwd=self.path, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=cwd or self.path, capture_output=True, text=True)
         if check and done.returncode:
             raise AssertionError(f"{command} failed:\n{done.stdout}\n{done.stderr}")
         return done
 
-    def planned(self, *args: str) -> dict[str, int]:
-        """Jobs a dry run would do, by rule (without `all`)."""
-        done = self.snakemake("--dry-run", *args)
-        text = done.stdout + done.stderr
-        if "Nothing to be done" in text:
-            return {}
-        table = re.search(r"job +count\n-+ +-+\n(.*?)\ntotal ", text, re.S)
-        rows = (line.split() for line in table.group(1).splitlines())
-        return {rule: int(count) for rule, count in rows if rule != "all"}
+    def plan(self, *args: str, cwd: Path | None = None) -> Plan:
+        done = self.snakemake("--dry-run", *args, cwd=cwd)
+        return Plan(done.stdout + done.stderr)
 
-    def planned_outputs(self, *args: str) -> Counter:
-        """Output files a dry run would make."""
-        text = self.snakemake("--dry-run", *args).stdout
-        listed = re.findall(r"^    output: (.*)$", text, re.M)
-        return Counter(path for line in listed for path in line.split(", "))
+    def planned(self, *args: str, cwd: Path | None = None) -> dict[str, int]:
+        return self.plan(*args, cwd=cwd).jobs
 
     @property
     def config(self) -> dict:
@@ -88,7 +104,10 @@ def tiny_config() -> dict:
         "one": base | {"models": ["attention", "reduced"]},
         "two": base | {"noise_var": 1, "layers": [2], "arms": ["plain", "joint"]},
     }
-    config["figures"] = {"both": {"panels": ["one", "two"]}, "over": {"overview": "one"}}
+    config["figures"] = {
+        "both": {"kind": "page", "panels": ["one", "two"]},
+        "over": {"kind": "overview", "setting": "one"},
+    }
     return config
 
 
@@ -102,11 +121,16 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny project with everything made; tests take copies of it."""
-    made = copy_sources(tmp_path_factory.mktemp("finished") / "project")
-    made.write_config(tiny_config())
-    made.snakemake()
-    return made.path
+    """A tiny project with everything made; tests take copies of it, and workers share it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with FileLock(shared / "finished.lock"):
+        if not (shared / "finished/done").exists():
+            made = copy_sources(shared / "finished")
+            made.write_config(tiny_config())
+            made.snakemake()
+            (shared / "finished/done").touch()
+    return shared / "finished"
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""The conda environment has the same pins as the pip one."""
+"""The conda environment has the same pins as the pip one, and all that jobs import."""
+
+import ast
+import sys
 
 import yaml
 
@@ -9,7 +12,7 @@ PIP_NAME = {"matplotlib-base": "matplotlib", "pytorch-cpu": "torch"}
 
 def pip_pins() -> dict[str, str]:
     lines = (ROOT / "envs/requirements.txt").read_text().splitlines()
-    return dict(line.split("==") for line in lines if line and not line.startswith("#"))
+    return dict(line.lower().split("==") for line in lines if line and not line.startswith("#"))
 
 
 def test_every_requirement_is_pinned() -> None:
@@ -21,3 +24,21 @@ def test_conda_pins_are_the_pip_pins() -> None:
     conda = dict(pin.split("=") for pin in environment["dependencies"])
     del conda["python"]
     assert conda == {name: pip_pins()[PIP_NAME.get(name, name)] for name in conda}
+
+
+def test_what_scripts_import_is_in_the_environment() -> None:
+    imported = {
+        name.split(".")[0]
+        for path in (ROOT / "scripts").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom) and not getattr(node, "level", 0)
+        for name in (
+            [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module]
+        )
+    }
+    environment = yaml.safe_load((ROOT / "envs/pipeline.yaml").read_text())
+    packages = {
+        PIP_NAME.get(name, name) for name in (p.split("=")[0] for p in environment["dependencies"])
+    }
+    modules = {name.replace("-", "_").replace("markdown_it_py", "markdown_it") for name in packages}
+    assert imported - set(sys.stdlib_module_names) - {"decoupling"} <= modules

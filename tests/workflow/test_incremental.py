@@ -8,9 +8,29 @@ import pytest
 from .conftest import Project
 
 SCOREBOARD = {"scoreboard": 1, "heatmap": 1}
+MODEL = """
+from . import attention
 
 
-def test_everything_is_made(done: Project) -> None:
+class Another(attention.Attention):
+    name = "another"
+
+
+MODEL = Another
+"""
+KIND = """
+from . import panel
+
+
+class Another(panel.Panel):
+    pass
+
+
+KIND = Another
+"""
+
+
+def test_everything_is_made_and_a_second_run_or_touch_does_nothing(done: Project) -> None:
     names = ("one", "two", "both", "over", "scoreboard")
     assert all(
         (done.path / f"figures/{n}.{f}").stat().st_size for n in names for f in ("pdf", "png")
@@ -18,74 +38,89 @@ def test_everything_is_made(done: Project) -> None:
     formats = ("md", "html", "parquet")
     assert all((done.path / f"data/smoke/scoreboard.{f}").stat().st_size for f in formats)
     assert not list(done.path.rglob("*.checkpoint"))
-
-
-def test_second_run_does_nothing(done: Project) -> None:
-    assert done.planned() == {}
-
-
-def test_touch_does_nothing(done: Project) -> None:
     for source in (done.path / "scripts").rglob("*.py"):
         source.touch()
     assert done.planned() == {}
 
 
-def test_more_seeds_train_only_those(done: Project) -> None:
+def test_more_seeds_and_another_n_train_only_those(done: Project) -> None:
     config = done.config
     config["protocols"]["smoke"]["seeds"] = 4
     done.write_config(config)
-    assert done.planned() == {"train": 2, "aggregate": 1, "figure": 3} | SCOREBOARD
-    trained = [path for path in done.planned_outputs() if "/runs/" in path]
-    assert sorted(Path(path).name for path in trained) == ["seeds2-3.parquet"] * 2
-
-
-def test_another_n_trains_only_that(done: Project) -> None:
-    config = done.config
+    plan = done.plan()
+    assert plan.jobs == {"train": 2, "aggregate": 1, "figure": 3} | SCOREBOARD
+    trained = {path for path in plan.outputs if "/runs/" in path}
+    assert {Path(path).name for path in trained} == {"seeds2-3.parquet"}
+    config["protocols"]["smoke"]["seeds"] = 2
     config["settings"]["two"]["n"] = [1, 4, 6]
     done.write_config(config)
-    plan = done.planned()
-    assert plan == {"train": 1, "aggregate": 1, "figure": 2} | SCOREBOARD
-    assert "data/smoke/runs/two/n6/seeds0-1.parquet" in done.planned_outputs()
+    plan = done.plan()
+    assert plan.jobs == {"train": 1, "aggregate": 1, "figure": 2} | SCOREBOARD
+    assert "data/smoke/runs/two/n6/seeds0-1.parquet" in plan.outputs
 
 
 def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
     """Specs are made anew; as they are the same, nothing follows from it."""
-    done.edit("scripts/decoupling/expand.py")
+    done.edit("scripts/decoupling/sources/gaussian/block.py")
     done.snakemake("data/specs/one.json", "data/specs/two.json")
     assert done.planned() == {}
 
 
-@pytest.mark.parametrize("module", ["decoupling/theory.py", "decoupling/optimum.py", "theory.py"])
-def test_theory_edit_trains_nothing(done: Project, module: str) -> None:
-    done.edit(f"scripts/{module}")
-    assert done.planned() == {"theory": 1, "figure": 3} | SCOREBOARD
-
-
 @pytest.mark.parametrize(
-    ("module", "plan"),
+    ("edits", "plan"),
     [
-        ("plotting", {"figure": 4}),
-        ("style", {"figure": 4, "heatmap": 1}),
-        ("heatmap", {"heatmap": 1}),
-        ("scoreboard", SCOREBOARD),
-        ("published", {"figure": 4} | SCOREBOARD),
-        ("checks", {}),
+        (["theory/theorems"], {"theory": 1, "figure": 3} | SCOREBOARD),
+        (["figures/panel"], {"figure": 4}),  # the page and the overview are drawn with it
+        (["figures/overview", "figures/rates"], {"figure": 1}),
+        (["draw/style"], {"figure": 4, "heatmap": 1}),
+        (["draw/heatmap"], {"heatmap": 1}),
+        (["results/scoreboard"], SCOREBOARD),
+        (["plan/checks", "plan/config", "plan/jobs", "plan/code"], {}),
     ],
+    ids=lambda value: " ".join(value),
 )
-def test_edit_after_training_trains_nothing(done: Project, module: str, plan: dict) -> None:
-    done.edit(f"scripts/decoupling/{module}.py")
+def test_edit_after_training_trains_nothing(done: Project, edits: list, plan: dict) -> None:
+    for module in edits:
+        done.edit(f"scripts/decoupling/{module}.py")
     assert done.planned() == plan
 
 
-def test_published_risks_are_only_compared_with(done: Project) -> None:
+@pytest.mark.parametrize(
+    ("edits", "settings"),
+    [
+        (["train/track"], {"one", "two"}),
+        (["models/attention"], {"one"}),
+        (["models/layered", "engines/gram"], {"two"}),
+    ],
+    ids=lambda value: " ".join(sorted(value)),
+)
+def test_training_edit_retrains_what_uses_it(done: Project, edits: list, settings: set) -> None:
+    for module in edits:
+        done.edit(f"scripts/decoupling/{module}.py")
+    trained = {path.split("/")[3] for path in done.plan().outputs if "/runs/" in path}
+    assert trained == settings
+
+
+def test_new_model_and_new_kind_rerun_nothing_and_can_be_used(done: Project) -> None:
+    """A file is all that either takes."""
+    (done.path / "scripts/decoupling/models/another.py").write_text(MODEL)
+    (done.path / "scripts/decoupling/figures/another.py").write_text(KIND)
+    assert done.planned() == {}
+    config = done.config
+    config["settings"]["three"] = config["settings"]["one"] | {"models": ["another"], "n": [2]}
+    config["figures"]["mine"] = {"kind": "another", "setting": "three"}
+    done.write_config(config)
+    new = {"spec": 1, "theory": 1, "train": 1, "aggregate": 1, "figure": 2} | SCOREBOARD
+    assert done.planned() == new
+    done.snakemake("figures/mine.pdf", "figures/three.pdf")
+    risks = pd.read_parquet(done.path / "data/smoke/risks/three.parquet")
+    assert set(risks.model) == {"another"}
+
+
+def test_published_risks_are_only_compared_with_and_overlaid(done: Project) -> None:
     published = done.path / "data/published/authors_risks.csv"
     published.write_text(published.read_text() + "one,attention,plain,1,2.5\n")
     assert done.planned() == SCOREBOARD
-
-
-def test_overlay_redraws_its_figures(done: Project) -> None:
-    published = done.path / "data/published/authors_risks.csv"
-    published.write_text(published.read_text() + "one,attention,plain,1,2.5\n")
     config = done.config
     config["figures"]["one"] = {"overlay": "published"}
     done.write_config(config)
@@ -95,6 +130,8 @@ def test_overlay_redraws_its_figures(done: Project) -> None:
     compared = table[table.published_worst.notna()]
     assert compared[["panel", "arm"]].to_numpy().tolist() == [["one", "plain"]]
     assert done.planned() == {}
+    published.write_text(published.read_text() + "one,attention,plain,4,1.5\n")
+    assert done.planned() == {"figure": 2} | SCOREBOARD
 
 
 def test_bayes_trains_nothing(done: Project) -> None:
@@ -107,47 +144,38 @@ def test_bayes_trains_nothing(done: Project) -> None:
     assert done.planned() == {}
 
 
-def test_study_trains_only_what_it_varies(done: Project) -> None:
+def test_a_figure_trains_only_what_it_varies(done: Project) -> None:
     config = done.config
-    config["figures"]["study"] = {"noise": "one", "noise_var": [0.5], "n": [4]}
+    study = {"kind": "noise", "setting": "one", "noise_var": [0.5], "n": [4]}
+    config["figures"]["study"] = study
     done.write_config(config)
-    assert done.planned() == {"spec": 1, "theory": 1, "train": 1, "aggregate": 1, "study": 1}
+    assert done.planned() == {"spec": 1, "theory": 1, "train": 1, "aggregate": 1, "figure": 1}
     done.snakemake()
-    config["figures"]["study"] |= {"noise_var": [0.5, 2], "bayes": True}
+    config["figures"]["study"] = study | {"noise_var": [0.5, 2], "bayes": True}
     done.write_config(config)
     plan = done.planned()
     assert plan.pop("bayes") == 2
-    assert plan == {"spec": 1, "theory": 1, "train": 1, "aggregate": 1, "study": 1}
+    assert plan == {"spec": 1, "theory": 1, "train": 1, "aggregate": 1, "figure": 1}
 
 
-def test_figure_title_redraws_its_figures(done: Project) -> None:
+def test_titles_redraw_their_figures_and_report_texts_nothing(done: Project) -> None:
     config = done.config
     config["figures"]["two"] = {"title": "Another title"}
     done.write_config(config)
     assert done.planned() == {"figure": 2}  # the panel, and the page it is on
-
-
-def test_report_texts_rerun_nothing(done: Project) -> None:
-    config = done.config
-    config["figures"]["both"] |= {"section": "Another", "caption": "Look here."}
-    config["figures"]["one"] = {"caption": "And here."}
+    config["figures"]["two"] = {"caption": "Look here."}
+    config["figures"]["both"] |= {"section": "Another", "caption": "And here."}
     done.write_config(config)
     for text in (done.path / "report").iterdir():
         text.write_text(text.read_text() + "\nedited\n")
     assert done.planned() == {}
 
 
-@pytest.mark.parametrize("module", ["training", "risk", "moments", "sampling", "deep", "tracks"])
-def test_training_edit_retrains(done: Project, module: str) -> None:
-    done.edit(f"scripts/decoupling/{module}.py")
-    assert done.planned()["train"] == 4
-
-
 def test_setting_edit_touches_only_that_setting(done: Project) -> None:
     config = done.config
     config["settings"]["two"]["noise_var"] = 2
     done.write_config(config)
-    outputs = done.planned_outputs()
+    outputs = done.plan().outputs
     assert {path.split("/")[3] for path in outputs if "/runs/" in path} == {"two"}
     assert "figures/one.pdf" not in outputs
     assert "figures/both.pdf" in outputs
@@ -155,7 +183,10 @@ def test_setting_edit_touches_only_that_setting(done: Project) -> None:
 
 def test_switching_protocols_retrains_nothing(done: Project) -> None:
     config = done.config
-    config["protocols"]["other"] = config["protocols"]["smoke"]
+    config["protocols"]["other"] = config["protocols"]["smoke"] | {"seeds": 1}
+    done.write_config(config)
+    outputs = done.plan("data/other/risks/one.parquet").outputs
+    assert "data/other/runs/one/n1/seeds0-0.parquet" in outputs  # by its own recipe
     config["protocol"] = "other"
     done.write_config(config)
     assert done.planned()["train"] == 4
@@ -165,14 +196,6 @@ def test_switching_protocols_retrains_nothing(done: Project) -> None:
     done.write_config(config)
     assert set(done.planned()) == {"figure", "heatmap"}
     assert before == {path: path.read_bytes() for path in before}
-
-
-def test_data_of_an_inactive_protocol_uses_its_own_recipe(done: Project) -> None:
-    config = done.config
-    config["protocols"]["other"] = config["protocols"]["smoke"] | {"seeds": 1}
-    done.write_config(config)
-    outputs = done.planned_outputs("data/other/risks/one.parquet")
-    assert "data/other/runs/one/n1/seeds0-0.parquet" in outputs
 
 
 def test_same_inputs_same_bytes(done: Project, project: Project) -> None:

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from decoupling.results import RUNS
-from decoupling.scoreboard import SCOREBOARD
-from decoupling.tables import BAYES, RISKS, THEORY
+from decoupling.results.scoreboard import SCOREBOARD
+from decoupling.results.tables import BAYES, RISKS, RUNS, THEORY
 
 from .conftest import ROOT, Project, copy_sources
 from .test_report import embedded
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,14 @@
-"""A setting in words."""
+"""A task mixture in words."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .spec import TaskMixture
+from ..problem.mixture import TaskMixture
 
 
 def describe(mix: TaskMixture, noise: bool = True) -> str:
-    """The setting in two lines: d, μ, Σ, π and, unless it varies, σ²."""
+    """The mixture in two lines: d, μ, Σ, π and, unless it varies, σ²."""
     means = _listed([_multiple(mean, np.ones(mix.dim), r"\mathbf{1}") for mean in mix.means], 2)
     base, symbol, where = np.eye(mix.dim), "I", ""
     if not all(_ratio(cov, base) for cov in mix.covs):

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import SymLogNorm
 from matplotlib.figure import Figure
 
-from .scoreboard import DIVERGED, NO_THEOREM, TOLERANCE
-from .scoretext import percent
+from ..results.scoreboard import DIVERGED, TOLERANCE
+from ..results.scoretext import percent
 from .style import ARM_STYLE, framed, use_style
 
 COLOURS = mpl.colormaps["RdBu_r"].with_extremes(bad="0.93")  # red: above the theorem
@@ -22,9 +22,9 @@ MARGIN = (2.0, 0.9)
 
 
 def draw_scoreboard(table: pd.DataFrame, note: str) -> Figure:
-    """The curves that have a theorem, or would have one had they not diverged."""
+    """The curves that have a theorem."""
     use_style()
-    shown = table[(table.verdict != NO_THEOREM) & (table.layers == 1)]
+    shown = table[table.has_theorem.astype(bool)]
     rows = list(dict.fromkeys(_row_name(row) for row in shown.itertuples()))
     arms = [arm for arm in ARM_STYLE if arm in set(shown.arm)]
     width, height = max(1, len(arms)) * CELL[0], max(LEAST_ROWS, len(rows)) * CELL[1]

@@ -1,22 +1,23 @@
 """How every figure looks: an arm's colour and marker, fonts, the frame, the files.
 
-Colours are Okabe and Ito's, safe for colour-blind readers.
+Colours are Okabe and Ito's, safe for colour-blind readers. Matplotlib and seaborn are imported when
+something is drawn: the workflow reads all kinds of figures when it starts.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
-import pandas as pd
-import seaborn as sns
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
-from matplotlib.lines import Line2D
+from ..results.files import atomic_path
 
-from .results import atomic_path
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
 
 ARM_STYLE = {  # colour, marker, label
     "plain": ("#0072B2", "o", "plain"),
@@ -46,7 +47,32 @@ RC = {
 
 
 def use_style() -> None:
-    sns.set_theme(context="paper", style="ticks", rc=RC)
+    import seaborn
+
+    seaborn.set_theme(context="paper", style="ticks", rc=RC)
+
+
+def despine(axes: Iterable[Axes]) -> None:
+    """Leave the left and the lower line of every frame."""
+    import seaborn
+
+    for ax in axes:
+        seaborn.despine(ax=ax)
+
+
+def key(label: str, **style: Any) -> Line2D:
+    """An entry of the legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=label, **style)
+
+
+def arm_key(arm: str) -> Line2D:
+    return key(ARM_STYLE[arm][2], **marked(arm))
+
+
+def line_key(style: str, label: str) -> Line2D:
+    return key(label, color="0.2", ls=style)
 
 
 def marked(arm: str) -> dict[str, object]:
@@ -57,24 +83,26 @@ def marked(arm: str) -> dict[str, object]:
 
 def darker(arm: str) -> tuple[float, ...]:
     """An arm's colour for its theorem, on top of what was trained."""
-    return tuple(0.6 * channel for channel in mpl.colors.to_rgb(ARM_STYLE[arm][0]))
+    colour = ARM_STYLE[arm][0].lstrip("#")
+    return tuple(0.6 * int(colour[i : i + 2], 16) / 255 for i in (0, 2, 4))
 
 
 def plot_bayes(ax: Axes, curve: pd.DataFrame, x: str) -> None:
     """The Bayes-optimal predictor, with a band of two standard errors."""
-    error = (2 * curve.risk_se * curve.normalized / curve.risk).fillna(0)  # no risk, no error
     ax.plot(curve[x], curve.normalized, **BAYES_STYLE)
-    low, high = curve.normalized - error, curve.normalized + error
+    low = curve.normalized - 2 * curve.normalized_se
+    high = curve.normalized + 2 * curve.normalized_se
     ax.fill_between(curve[x], low, high, color=BAYES_STYLE["color"], alpha=0.2, lw=0)
 
 
-def note_gaps(ax: Axes, trained: pd.DataFrame, x: str, symbol: str) -> None:
-    """Say which points are missing because none of their seeds was left."""
+def note_diverged(ax: Axes, trained: pd.DataFrame, x: str, symbol: str, model: str) -> None:
+    """Say which points are missing because none of their seeds was left. What is not of `model`,
+    the one that is drawn, is named."""
     gone = trained[trained.seeds_ok == 0]
     lines = [
-        f"{ARM_STYLE[arm][2]}{'' if model == 'attention' else f' ({model})'},"
+        f"{ARM_STYLE[arm][2]}{'' if other == model else f' ({other})'},"
         f" {symbol} = {', '.join(f'{value:g}' for value in rows[x])}"
-        for (model, arm), rows in gone.groupby(["model", "arm"], sort=False)
+        for (other, arm), rows in gone.groupby(["model", "arm"], sort=False)
     ]
     if lines:
         text = "\n".join(["all seeds diverged:", *lines])
@@ -85,6 +113,8 @@ def framed(
     width: float, height: float, handles: Sequence[Line2D], note: str
 ) -> tuple[Figure, SubFigure]:
     """A figure with a body of that many inches, and below it the legend and the small print."""
+    from matplotlib.figure import Figure
+
     columns = max(2, round(width / 2.3))
     foot_height = 0.25 + 0.16 * -(-len(handles) // columns)
     figure = Figure(figsize=(width, height + foot_height), layout="constrained")

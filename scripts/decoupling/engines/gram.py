@@ -1,20 +1,27 @@
-"""L ≥ 2 layers of linear attention with residuals, on batches of Gram matrices.
+"""Batches of Gram matrices, in torch with autograd, on any device.
 
-Layer l maps every token by T_l = I + A_l G_{l−1} V_l, so G_l = T_lᵀG_{l−1}T_l and the prediction
-is ŷ = [x; 0]ᵀv with v = T_1 T_2 … T_L h. Applied from the right this takes only products of G_0
-with vectors: 4 of them for L = 2, 13 for L = 3. Contexts are the last, contiguous axis and come
-in blocks that stay in cache, so that weights of one seed meet a block as one matrix product.
+A model gives `predictor(params, contexts)`, the v in ŷ = [x; 0]ᵀv. Contexts are the last,
+contiguous axis and come in blocks that stay in cache, so that the weights of one seed meet a block
+as one matrix product. The test risk is estimated on held-out contexts, and the best seed chosen
+on another set of them, because a minimum over noisy estimates is biased low.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
+import numpy as np
 import torch
 
-from .sampling import GramBatch
+from ..problem.gram import GramBatch
+from ..problem.streams import Stream
+from ..train.recipe import Recipe
+from . import DeviceError, TestRisk
 
-Parameters = Mapping[str, torch.Tensor]
+Tensors = Mapping[str, torch.Tensor]
 
 BLOCK = 512  # contexts at once: about 1 MB per vector of 50 seeds
 
@@ -35,87 +42,86 @@ class _GramProduct(torch.autograd.Function):
         return None, _GramProduct.apply(ctx.grams, grad)
 
 
-class _Chain:
-    """The layer chain of every seed on one block of contexts."""
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """A block of contexts as a model sees it."""
 
-    def __init__(self, grams: torch.Tensor, tasks: torch.Tensor, params: Parameters) -> None:
-        """`grams` are [D, D, B]; `tasks` say whose context each is, [K, B] of 0 and 1."""
-        self.grams, self.tasks = grams, tasks
-        self.scores = params["query"] @ params["key"].mT  # A_l: [seeds, L, D, D]
-        self.values = params["value"]
-        self.prompts = params.get("prompts")
-        self.heads = params.get("heads")
+    grams: torch.Tensor  # S: [D, D, B]
+    tasks: torch.Tensor  # whose context each is: [K, B] of 0 and 1
 
-    def predictor(self) -> torch.Tensor:
-        """v, [seeds, D, B]."""
-        seeds, layers, size, _ = self.scores.shape
-        if self.heads is None:
-            vectors = self.scores.new_zeros(seeds, size, self.tasks.shape[1])
-            vectors[:, -1] = 1
-        else:
-            vectors = self.heads.mT @ self.tasks
-        for layer in reversed(range(layers)):
-            vectors = self._tokens(layer, vectors)
-        return vectors
-
-    def _tokens(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
-        """T_l v."""
-        inner = self._gram(layer, self.values[:, layer] @ vectors)
-        return torch.baddbmm(vectors, self.scores[:, layer], inner)
-
-    def _tokens_transposed(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
-        """T_lᵀ v."""
-        inner = self._gram(layer, self.scores[:, layer].mT @ vectors)
-        return torch.baddbmm(vectors, self.values[:, layer].mT, inner)
-
-    def _gram(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
-        """The Gram matrix that enters `layer` (counted from 0), times v."""
-        if layer == 0:
-            product = _GramProduct.apply(self.grams, vectors)
-            if self.prompts is None:
-                return product
-            own = (self.prompts @ vectors) * self.tasks  # p_kᵀv for the context's own task
-            return torch.baddbmm(product, self.prompts.mT, own)
-        below = layer - 1
-        return self._tokens_transposed(below, self._gram(below, self._tokens(below, vectors)))
+    def gram(self, vectors: torch.Tensor) -> torch.Tensor:
+        """S v: [seeds, D, B]."""
+        return _GramProduct.apply(self.grams, vectors)
 
 
-def batch_risk_and_gradient(
-    batch: GramBatch,
-    params: Parameters,
-    sigma_x: torch.Tensor,
-    noise_var: float,
-    out: Parameters,
-) -> torch.Tensor:
-    """Every seed's risk on the batch, [seeds]; the gradient of what `out` names is added to it."""
-    leaves = [params[name] for name in out]
-    total = torch.zeros(len(params["query"]), dtype=torch.float64, device=sigma_x.device)
-    for errors in _context_errors(batch, params, sigma_x):
-        loss = errors.sum(1) / batch.size
-        for grad, block in zip(out.values(), torch.autograd.grad(loss.sum(), leaves), strict=True):
-            grad += block
-        total += loss.detach()
-    return total + noise_var
+class GramEngine:
+    def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
+        if device == "cuda" and not torch.cuda.is_available():
+            raise DeviceError(
+                "The protocol asks for device cuda, but torch finds none here; use device: cpu"
+            )
+        torch.set_num_threads(threads)
+        self._device = device
+        self._batch = lru_cache(maxsize=2)(contexts.batch)
+        self._sigma_x = self.array(contexts.spec.sigma_x)
+        self._noise_var = contexts.spec.noise_var
+
+    def array(self, values: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(values).to(self._device, torch.float32)
+
+    def numbers(self, array: torch.Tensor) -> np.ndarray:
+        return array.detach().cpu().numpy()
+
+    def data(self, stream: int, iteration: int, recipe: Recipe) -> GramBatch:
+        return self._batch(stream, iteration, recipe.gradient, recipe.mean_scale_at(iteration))
+
+    def risk_and_gradient(
+        self, model: Any, data: GramBatch, params: Tensors, out: Tensors
+    ) -> np.ndarray:
+        leaves = {name: params[name].detach().requires_grad_() for name in out}
+        for grad in out.values():
+            grad.zero_()
+        total = 0.0
+        for errors in self._context_errors(model, data, {**params, **leaves}):
+            loss = errors.sum(1) / data.size
+            grads = torch.autograd.grad(loss.sum(), list(leaves.values()))
+            for grad, block in zip(out.values(), grads, strict=True):
+                grad += block
+            total += loss.detach().double()
+        return self.numbers(total + self._noise_var)
+
+    def test(self, model: Any, params: Tensors, recipe: Recipe) -> TestRisk:
+        found = {
+            stream: self._heldout(model, params, self._batch(stream, 0, recipe.test_contexts, 1.0))
+            for stream in (Stream.REPORT, Stream.SELECTION)
+        }
+        return TestRisk(*found[Stream.REPORT], found[Stream.SELECTION][0])
+
+    @torch.no_grad()
+    def _heldout(
+        self, model: Any, params: Tensors, batch: GramBatch
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Every seed's risk on the batch and its standard error."""
+        blocks = self._context_errors(model, batch, params)
+        errors = torch.cat([block.double() for block in blocks], dim=1)
+        mean, error = errors.mean(1) + self._noise_var, errors.std(1) / batch.size**0.5
+        return self.numbers(mean), self.numbers(error)
+
+    def _context_errors(
+        self, model: Any, batch: GramBatch, params: Tensors
+    ) -> Iterator[torch.Tensor]:
+        """(u − β)ᵀΣx(u − β) of every seed and context, [seeds, block], a block at a time."""
+        owners = np.repeat(np.arange(len(batch.betas)), [beta.shape[1] for beta in batch.betas])
+        whole = (
+            np.concatenate(batch.grams, axis=-1),
+            owners == np.arange(len(batch.betas))[:, None],
+            np.concatenate(batch.betas, axis=-1),
+        )
+        for start in range(0, batch.size, BLOCK):
+            block = (np.ascontiguousarray(part[..., start : start + BLOCK]) for part in whole)
+            grams, tasks, betas = map(self.array, block)
+            gap = model.predictor(params, Contexts(grams, tasks))[:, :-1] - betas
+            yield (gap * (self._sigma_x @ gap)).sum(1)
 
 
-@torch.no_grad()
-def heldout_risk(
-    batch: GramBatch, params: Parameters, sigma_x: torch.Tensor, noise_var: float
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Every seed's risk on the batch and its standard error, [seeds] each."""
-    blocks = _context_errors(batch, params, sigma_x)
-    errors = torch.cat([block.double() for block in blocks], dim=1)
-    return errors.mean(1) + noise_var, errors.std(1) / batch.size**0.5
-
-
-def _context_errors(
-    batch: GramBatch, params: Parameters, sigma_x: torch.Tensor
-) -> Iterator[torch.Tensor]:
-    """(u − β)ᵀΣx(u − β) of every seed and context, [seeds, block], a block at a time."""
-    grams, betas = torch.cat(batch.grams, dim=-1), torch.cat(batch.betas, dim=-1)
-    tasks = torch.block_diag(*(beta.new_ones(1, beta.shape[1]) for beta in batch.betas))
-    blocks = (tensor.split(BLOCK, dim=-1) for tensor in (grams, tasks, betas))
-    for grams_block, tasks_block, betas_block in zip(*blocks, strict=True):
-        chain = _Chain(grams_block.contiguous(), tasks_block, params)
-        gap = chain.predictor()[:, :-1] - betas_block
-        yield (gap * (sigma_x @ gap)).sum(1)
+ENGINE = GramEngine

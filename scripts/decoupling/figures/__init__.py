@@ -1,46 +1,120 @@
-"""Figures that the paper does not have: rates, noise and Assumption 1.
+"""Kinds of figures. Each is a module of this folder, with its class under the name KIND.
 
-Each varies settings of the config: other n, or other σ². A varied setting is like any other to the
-rules that make specs, theory, runs and risks. Its name has a dot, which names in the config cannot
-have: `rates.fig2c`, `noise.0.5`.
+A kind says which keys its block in the config has, what can be wrong with them, which files it
+needs, and how it is drawn; nothing else lists or names it. A figure's job loads the modules that
+draw it and no others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from .theory import THEOREMS
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Drawn
 
-KINDS = ("rates", "noise", "assumption1")
+    from ..plan.config import Config, Curve, Setting
+    from ..problem.mixture import TaskMixture
 
+Problem = tuple[str, str]  # the key it is about, below the figure's; what is wrong, and the fix
 
-def kind(block: Mapping[str, Any]) -> str | None:
-    """Which study a block of the config's `figures` is; None for panels, pages and the overview."""
-    return next((name for name in KINDS if name in block), None)
-
-
-def bases(block: Mapping[str, Any]) -> list[str]:
-    """The settings of the config that a study varies."""
-    named = block[kind(block)]
-    return [named] if isinstance(named, str) else named
-
-
-def study_names(config: Mapping[str, Any]) -> list[str]:
-    return [name for name, block in (config.get("figures") or {}).items() if kind(block)]
+# JSON schemas of keys that several kinds have
+LENGTHS = {"$ref": "#/$defs/context_lengths"}
+ARMS = {"$ref": "#/$defs/arms"}
+BAYES = {
+    "description": "Whether the Bayes-optimal predictor is drawn; false is the default",
+    "type": "boolean",
+}
 
 
-def varied_settings(config: Mapping[str, Any], study: str) -> dict[str, dict[str, Any]]:
-    """The settings a study is drawn from, by name, in the order they are drawn in.
+def text(description: str) -> dict[str, Any]:
+    return {"description": description, "type": "string"}
 
-    Theorems are of one layer of attention and of four arms, whatever else the base has.
-    """
-    block = config["figures"][study]
-    common = {"n": block["n"], "models": ["attention"], "layers": [1], "arms": list(THEOREMS)}
-    if kind(block) != "noise":
-        return {f"{study}.{base}": config["settings"][base] | common for base in bases(block)}
-    (base,) = bases(block)
-    return {
-        f"{study}.{noise}": config["settings"][base] | common | {"noise_var": noise}
-        for noise in sorted(block["noise_var"])
-    }
+
+def names(description: str) -> dict[str, Any]:
+    array = {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}}
+    return {"description": description, **array}
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a figure is drawn from: settings' names by table, and the authors' risks."""
+
+    specs: Iterable[str] = ()
+    risks: Iterable[str] = ()
+    theory: Iterable[str] = ()
+    bayes: Iterable[str] = ()
+    published: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The same, as they are read."""
+
+    specs: Mapping[str, TaskMixture]
+    risks: pd.DataFrame
+    theory: pd.DataFrame
+    bayes: pd.DataFrame
+    published: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the config. All but `draw` is asked when the workflow starts."""
+
+    properties: ClassVar[dict[str, Any]]  # JSON schemas of its keys
+    required: ClassVar[tuple[str, ...]] = ()
+    label: ClassVar[str] = ""  # what the report's list says where the block has no title
+
+    name: str
+    block: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        return self.block.get("kind", "panel")
+
+    @property
+    def report_label(self) -> str:
+        """The figure's line in the report's list."""
+        title = self.block.get("title", self.label)
+        return f"{self.name}: {title}" if title else self.name
+
+    @property
+    def bases(self) -> list[str]:
+        """The config's settings that it names."""
+        return self.block.get("settings") or [self.block.get("setting", self.name)]
+
+    def problems(self, config: Config) -> Iterator[Problem]:
+        """What the schema cannot see, where all settings that it names are there."""
+        yield from ()
+
+    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
+        """Settings that the figure makes of the config's. Their names have a dot, which names in
+        the config cannot have."""
+        return []
+
+    def needs(self, config: Config) -> Needs:
+        raise NotImplementedError
+
+    def drawing(self, config: Config) -> dict[str, Any]:
+        """All that `draw` is told besides tables and note, as JSON can say it."""
+        return {}
+
+    def curves(self, config: Config) -> list[Curve]:
+        """What is trained for it."""
+        return []
+
+    def scored(self, config: Config) -> list[Curve]:
+        """What of it is on the scoreboard, under the figure's name."""
+        return []
+
+    @staticmethod
+    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+        raise NotImplementedError
+
+
+def load(kind: str) -> type[Figure]:
+    return import_module(f"{__name__}.{kind}").KIND

@@ -1,96 +1,190 @@
-"""Figures: panels of risk against context length, pages and the overview.
+"""A panel: risk against context length.
 
-Solid lines are trained, dashed ones theorems, the optimum or the reduced model, the dotted one the
+Solid lines are trained, dashed ones theorems, the optimum or another model, the dotted one the
 Bayes-optimal predictor; hollow markers are the authors' published risks.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import pandas as pd
-import seaborn as sns
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from ..draw import style
+from ..draw.describe import describe
+from . import ARMS, BAYES, Figure, Needs, Problem, Tables, text
 
-from .describe import describe
-from .spec import TaskMixture
-from .style import (
-    ARM_STYLE,
-    BAYES_STYLE,
-    PANEL_SIZE,
-    darker,
-    framed,
-    marked,
-    note_gaps,
-    plot_bayes,
-    use_style,
-)
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+    from matplotlib.lines import Line2D
 
-DASHED_LABEL = {"theorem": "theorem", "optimum": "exact optimum", "reduced": "reduced model"}
-GREY = "0.6"
+    from ..plan.config import Config, Curve, Setting
+
+COMPUTED = {"theorem": "theorem", "optimum": "exact optimum"}  # dashed lines, and their label
 TITLE_WIDTH = 48  # letters that fit above a panel
 VISIBLE_ERROR = 0.01  # of the y axis' span: smaller standard errors hide behind the marker
+HOLLOW = {"ms": 7, "mfc": "none", "mew": 0.8, "ls": "none"}
 
 
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """What a figure is drawn from, for all the settings on it."""
+class Panel(Figure):
+    """One setting, a panel for each of its depths."""
 
-    specs: Mapping[str, TaskMixture]
-    risks: pd.DataFrame
-    theory: pd.DataFrame
-    published: pd.DataFrame
-    bayes: pd.DataFrame
+    properties: ClassVar = {
+        "setting": text("The setting a panel draws; the figure's own name where left out"),
+        "title": text("First line of the panel's title"),
+        "arms": ARMS,
+        "dashed": {
+            "description": "What the dashed lines are",
+            "enum": ["theorem", "reduced", "optimum", "none"],
+        },
+        "dashed_arms": ARMS,
+        "overlay": {
+            "description": "published for hollow markers at the authors' published risks, or none"
+            " (the default)",
+            "enum": ["published", "none"],
+        },
+        "bayes": BAYES,
+    }
 
-    def trained(self, panel: Mapping[str, Any], arm: str, model: str | None = None) -> pd.DataFrame:
-        t, model = self.risks, model or panel["model"]
-        layers = panel["layers"] if model == "attention" else 1
-        rows = (t.setting == panel["setting"]) & (t.arm == arm)
-        return t[rows & (t.model == model) & (t.layers == layers)].sort_values("n")
+    def problems(self, config: Config) -> Iterator[Problem]:
+        setting, path = config.settings[self.bases[0]], f"settings.{self.bases[0]}"
+        arms = self.block.get("arms", setting.arms)
+        for arm in arms:
+            if arm not in setting.arms:
+                yield "arms", f"{arm} is not trained in {path}; add it to {path}.arms"
+            elif "arms" in self.block and not setting.has(setting.model, arm):
+                yield "arms", f"the {setting.model} model has no task heads; remove {arm}"
+        for arm in self.block.get("dashed_arms", []):
+            if arm not in arms:
+                yield "dashed_arms", f"{arm} is not among the arms of the panel; remove it"
+        yield from self._comparison_problems(setting, path, arms, config)
 
-    def computed(self, setting: str, arm: str, curve: str) -> pd.DataFrame:
-        t = self.theory
-        return t[(t.setting == setting) & (t.arm == arm) & (t.curve == curve)].sort_values("n")
+    def _comparison_problems(
+        self, setting: Setting, path: str, arms: Sequence[str], config: Config
+    ) -> Iterator[Problem]:
+        dashed = self.block.get("dashed", "none")
+        if dashed not in ("none", *COMPUTED, *setting.models):
+            yield "dashed", f"{path}.models lacks {dashed}; add it"
+        if dashed != "none" and 1 not in setting.layers:
+            yield "dashed", f"{dashed} is of one layer; use none"
+        if self.block.get("overlay") == "published":
+            if 1 not in setting.layers:
+                yield "overlay", "published risks are of one layer; remove it"
+            elif not any((self.bases[0], arm) in config.published for arm in arms):
+                yield "overlay", f"nobody published risks of these arms in {path}; remove it"
 
-    def dashed(self, panel: Mapping[str, Any], arm: str) -> pd.DataFrame:
-        """What an arm is compared with; empty where there is nothing."""
-        if arm not in panel["dashed_arms"]:
-            return self.risks[:0]
-        if panel["dashed"] == "reduced":
-            return self.trained(panel, arm, "reduced")
-        return self.computed(panel["setting"], arm, panel["dashed"])
+    def needs(self, config: Config) -> Needs:
+        return panel_needs(self.drawing(config)["panels"])
 
-    def bayes_curve(self, setting: str) -> pd.DataFrame:
-        return self.bayes[self.bayes.setting == setting].sort_values("n")
+    def drawing(self, config: Config) -> dict[str, Any]:
+        return {"panels": [self._panel(config, depth) for depth in self._depths(config)]}
 
-    def published_points(self, panel: Mapping[str, Any]) -> pd.DataFrame:
-        t = self.published
-        rows = (t.setting == panel["setting"]) & (t.model == "attention")
-        points = t[rows & t.arm.isin(panel["arms"])].sort_values("n")
-        power = self.specs[panel["setting"]].label_power
-        return points.assign(normalized=points.risk / power)
+    def _depths(self, config: Config) -> list[int]:
+        """Of the setting's first model."""
+        setting = config.settings[self.bases[0]]
+        return list(dict.fromkeys(c.layers for c in setting.curves if c.name == setting.model))
+
+    def _panel(self, config: Config, layers: int) -> dict[str, Any]:
+        """A panel of one depth. What only one layer has, deeper panels go without."""
+        setting = config.settings[self.bases[0]]
+        drawn = setting.drawn(setting.model, layers, self.block.get("arms", setting.arms))
+        arms = [curve.arm for curve in drawn]
+        one_layer = layers == 1
+        return {
+            "setting": self.bases[0],
+            "model": setting.model,
+            "title": self._title(self._depths(config), layers),
+            "layers": layers,
+            "arms": arms,
+            "dashed": self.block.get("dashed", "theorem") if one_layer else "none",
+            "dashed_arms": list(self.block.get("dashed_arms", arms)),
+            "overlay": self.block.get("overlay", "none") if one_layer else "none",
+            "bayes": self.block.get("bayes", False),
+        }
+
+    def _title(self, depths: Sequence[int], layers: int) -> str:
+        """As the config has it, else the figure's name; with the depth where that does not say
+        it."""
+        title = self.block.get("title", self.name)
+        if len(depths) > 1 or ("title" not in self.block and layers > 1):
+            title += f", {layers} layer{'s' if layers > 1 else ''}"
+        return title
+
+    def curves(self, config: Config) -> list[Curve]:
+        found = []
+        for panel in self.drawing(config)["panels"]:
+            setting = config.settings[panel["setting"]]
+            found += setting.drawn(panel["model"], panel["layers"], panel["arms"])
+            if panel["dashed"] in setting.models and panel["dashed"] != panel["model"]:
+                arms = [arm for arm in panel["arms"] if arm in panel["dashed_arms"]]
+                found += setting.drawn(panel["dashed"], 1, arms)
+        return found
+
+    scored = curves
+
+    @staticmethod
+    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+        return draw_panels(drawing["panels"], tables, note)
 
 
-def draw(figure: Mapping[str, Any], tables: Tables, note: str) -> Figure:
-    """A figure of the config: a panel, a page of panels, or the overview."""
-    use_style()
-    if figure["layout"] == "overview":
-        (panel,) = figure["panels"]
-        return _overview(panel, tables, note)
-    return _page(figure["panels"], tables, note)
+KIND = Panel
 
 
-def _page(panels: Sequence[Mapping[str, Any]], tables: Tables, note: str) -> Figure:
+def panel_needs(panels: Sequence[Mapping[str, Any]]) -> Needs:
+    def settings(wanted) -> list[str]:
+        return sorted({panel["setting"] for panel in panels if wanted(panel)})
+
+    everything = settings(lambda panel: True)
+    return Needs(
+        specs=everything,
+        risks=everything,
+        theory=settings(lambda panel: panel["dashed"] in COMPUTED),
+        bayes=settings(lambda panel: panel["bayes"]),
+        published=any(panel["overlay"] == "published" for panel in panels),
+    )
+
+
+def trained(tables: Tables, setting: str, model: str, layers: int, arm: str) -> pd.DataFrame:
+    """A trained curve."""
+    t = tables.risks
+    rows = (t.setting == setting) & (t.arm == arm) & (t.model == model) & (t.layers == layers)
+    return t[rows].sort_values("n")
+
+
+def computed(tables: Tables, setting: str, arm: str, reference: str) -> pd.DataFrame:
+    t = tables.theory
+    return t[(t.setting == setting) & (t.arm == arm) & (t.curve == reference)].sort_values("n")
+
+
+def _solid(tables: Tables, panel: Mapping[str, Any], arm: str) -> pd.DataFrame:
+    return trained(tables, panel["setting"], panel["model"], panel["layers"], arm)
+
+
+def _dashed(tables: Tables, panel: Mapping[str, Any], arm: str) -> pd.DataFrame:
+    """What an arm is compared with; empty where there is nothing."""
+    if arm not in panel["dashed_arms"]:
+        return tables.risks[:0]
+    if panel["dashed"] in COMPUTED:
+        return computed(tables, panel["setting"], arm, panel["dashed"])
+    return trained(tables, panel["setting"], panel["dashed"], 1, arm)
+
+
+def _published(tables: Tables, panel: Mapping[str, Any]) -> pd.DataFrame:
+    t = tables.published
+    rows = (t.setting == panel["setting"]) & (t.model == panel["model"])
+    points = t[rows & t.arm.isin(panel["arms"])].sort_values("n")
+    power = tables.specs[panel["setting"]].label_power
+    return points.assign(normalized=points.risk / power)
+
+
+def draw_panels(panels: Sequence[Mapping[str, Any]], tables: Tables, note: str) -> Drawn:
+    style.use_style()
     columns = {1: 1, 2: 2, 4: 2}.get(len(panels), 3)
     rows = -(-len(panels) // columns)
-    width = columns * PANEL_SIZE[0]
-    figure, body = framed(width, rows * PANEL_SIZE[1], _legend(panels, tables), note)
+    width = columns * style.PANEL_SIZE[0]
+    figure, body = style.framed(width, rows * style.PANEL_SIZE[1], _legend(panels, tables), note)
     axes = body.subplots(rows, columns, squeeze=False)
     for i, (panel, ax) in enumerate(zip(panels, axes.flat, strict=False)):
         letter = f"({_letter(i)}) " if len(panels) > 1 else ""
@@ -105,117 +199,83 @@ def _letter(i: int) -> str:
 
 
 def _draw_panel(ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str) -> None:
+    import pandas as pd
+
+    shown = []
     for arm in panel["arms"]:
-        _plot_trained(ax, tables.trained(panel, arm), arm)
-        _plot_dashed(ax, tables.dashed(panel, arm), arm)
+        solid, dashed = _solid(tables, panel, arm), _dashed(tables, panel, arm)
+        plot_trained(ax, solid, arm)
+        _plot_dashed(ax, dashed, arm)
+        shown += [solid] if panel["dashed"] in ("none", *COMPUTED) else [solid, dashed]
     if panel["overlay"] == "published":
-        _plot_published(ax, panel, tables)
+        _plot_published(ax, _published(tables, panel))
     if panel["bayes"]:
-        plot_bayes(ax, tables.bayes_curve(panel["setting"]), "n")
+        bayes = tables.bayes
+        style.plot_bayes(ax, bayes[bayes.setting == panel["setting"]].sort_values("n"), "n")
     _draw_errors(ax, panel, tables)
-    models = [panel["model"], *(["reduced"] if panel["dashed"] == "reduced" else [])]
-    trained = [tables.trained(panel, arm, model) for model in models for arm in panel["arms"]]
-    note_gaps(ax, pd.concat(trained), "n", "n")
+    style.note_diverged(ax, pd.concat(shown), "n", "n", panel["model"])
     title = textwrap.fill(letter + panel["title"], TITLE_WIDTH)
     ax.set_title(f"{title}\n{describe(tables.specs[panel['setting']])}")
-    _finish(ax)
+    finish(ax)
 
 
-def _plot_trained(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
-    ax.plot(curve.n, curve.normalized, "-", **marked(arm))
+def plot_trained(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
+    ax.plot(curve.n, curve.normalized, "-", **style.marked(arm))
 
 
 def _plot_dashed(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
     marker = "_" if len(curve) == 1 else None  # a line through one point would not be seen
-    ax.plot(curve.n, curve.normalized, "--", color=darker(arm), marker=marker, ms=12, zorder=3)
+    ax.plot(
+        curve.n, curve.normalized, "--", color=style.darker(arm), marker=marker, ms=12, zorder=3
+    )
 
 
-def _plot_published(ax: Axes, panel: Mapping[str, Any], tables: Tables) -> None:
+def _plot_published(ax: Axes, points: pd.DataFrame) -> None:
     """The authors' attention models, in markers large enough to be seen around ours."""
-    for arm, rows in tables.published_points(panel).groupby("arm"):
-        colour, marker, _ = ARM_STYLE[arm]
-        style = {"marker": marker, "ms": 7, "mfc": "none", "mec": colour, "mew": 0.8}
-        ax.plot(rows.n, rows.normalized, ls="none", zorder=4, **style)
+    for arm, rows in points.groupby("arm"):
+        colour, marker, _ = style.ARM_STYLE[arm]
+        ax.plot(rows.n, rows.normalized, marker=marker, mec=colour, zorder=4, **HOLLOW)
 
 
 def _draw_errors(ax: Axes, panel: Mapping[str, Any], tables: Tables) -> None:
     """Two standard errors of held-out risks, where they would be seen."""
     low, high = ax.get_ylim()
     for arm in panel["arms"]:
-        curve = tables.trained(panel, arm)
-        error = 2 * curve.risk_se * curve.normalized / curve.risk
+        curve = _solid(tables, panel, arm)
+        error = 2 * curve.normalized_se
         if error.max() > VISIBLE_ERROR * (high - low):
             ax.errorbar(
-                curve.n, curve.normalized, error, fmt="none", color=ARM_STYLE[arm][0], lw=0.8
+                curve.n, curve.normalized, error, fmt="none", color=style.ARM_STYLE[arm][0], lw=0.8
             )
 
 
-def _finish(ax: Axes) -> None:
+def finish(ax: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     ax.set_xlabel("context length $n$")
     ax.set_ylabel(r"risk / $\mathrm{E}[y^2]$")
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    sns.despine(ax=ax)
+    style.despine([ax])
 
 
 def _legend(panels: Sequence[Mapping[str, Any]], tables: Tables) -> list[Line2D]:
     shown = {arm for panel in panels for arm in panel["arms"]}
-    handles = [
-        Line2D([], [], label=label, **marked(arm))
-        for arm, (_, _, label) in ARM_STYLE.items()
-        if arm in shown
-    ]
+    handles = [style.arm_key(arm) for arm in style.ARM_STYLE if arm in shown]
     dashed: dict[str, list[str]] = {}  # what it is, and in which panels
     for i, panel in enumerate(panels):
-        if any(len(tables.dashed(panel, arm)) for arm in panel["arms"]):
-            dashed.setdefault(DASHED_LABEL[panel["dashed"]], []).append(_letter(i))
+        if any(len(_dashed(tables, panel, arm)) for arm in panel["arms"]):
+            label = COMPUTED.get(panel["dashed"], f"{panel['dashed']} model")
+            dashed.setdefault(label, []).append(_letter(i))
     if dashed:
-        where = [f"{kind} ({', '.join(letters)})" for kind, letters in dashed.items()]
-        label = ", ".join(where if len(dashed) > 1 else dashed)
+        where = [f"{label} ({', '.join(letters)})" for label, letters in dashed.items()]
         solid = " or ".join(sorted({panel["model"] for panel in panels}))
-        handles.append(Line2D([], [], color="0.2", ls="-", label=f"solid: {solid}, trained"))
-        handles.append(Line2D([], [], color="0.2", ls="--", label=f"dashed: {label}"))
+        handles.append(style.line_key("-", f"solid: {solid}, trained"))
+        handles.append(
+            style.line_key("--", f"dashed: {', '.join(where if len(dashed) > 1 else dashed)}")
+        )
     if any(panel["overlay"] == "published" for panel in panels):
-        style = {"ls": "none", "marker": "o", "ms": 7, "mfc": "none", "mec": "0.2", "mew": 0.8}
-        handles.append(Line2D([], [], label="hollow: published", **style))
+        handles.append(style.key("hollow: published", marker="o", mec="0.2", **HOLLOW))
     if any(panel["bayes"] for panel in panels):
-        handles.append(Line2D([], [], **BAYES_STYLE))
+        handles.append(style.key(**style.BAYES_STYLE))
     return handles
-
-
-def _overview(panel: Mapping[str, Any], tables: Tables, note: str) -> Figure:
-    """The paper's Figure 1: every arm between plain, the upper, and Theorem 4, the lower bound."""
-    figure, body = framed(2 * PANEL_SIZE[0], 6.6, [], note)
-    grid = body.add_gridspec(3, 5, width_ratios=[0.5, 1, 1, 1, 1])
-    places = {
-        "plain": (grid[0, 2:4], "plain training: coupled"),
-        "finetune": (grid[1, 1:3], "prompts fine-tuned"),
-        "joint": (grid[1, 3:5], "prompts trained jointly"),
-        "joint_heads": (grid[2, 2:4], "prompts and heads: decoupled"),
-    }
-    upper = tables.trained(panel, "plain")
-    lower = tables.computed(panel["setting"], "joint_heads", "theorem")
-    for arm, (place, title) in places.items():
-        ax = body.add_subplot(place)
-        ax.plot(upper.n, upper.normalized, "-", color=GREY)
-        ax.plot(lower.n, lower.normalized, "--", color=GREY)
-        curve = tables.trained(panel, arm)
-        _plot_trained(ax, curve, arm)
-        note_gaps(ax, curve, "n", "n")
-        ax.set_title(title)
-        _finish(ax)
-    _draw_arrow(body.add_subplot(grid[:, 0]))
-    body.suptitle(
-        "Grey: plain training (solid) and Theorem 4 (dashed)\n"
-        + describe(tables.specs[panel["setting"]]),
-        fontsize=8,
-    )
-    return figure
-
-
-def _draw_arrow(ax: Axes) -> None:
-    ax.axis("off")
-    style = {"arrowstyle": "<->", "color": "0.3", "lw": 1.5}
-    ax.annotate("", (0.5, 0.02), (0.5, 0.98), xycoords="axes fraction", arrowprops=style)
-    for height, word in ((0.85, "coupled"), (0.15, "decoupled")):
-        ax.text(0.2, height, word, rotation=90, ha="center", va="center", color="0.3")

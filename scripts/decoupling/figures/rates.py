@@ -1,39 +1,72 @@
-"""The figure of rates: how fast the gaps between Theorems 1–4 close as n grows."""
+"""Rates: how fast the gaps between Theorems 1–4 close as n grows."""
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
-import seaborn as sns
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from .describe import describe
-from .gaps import COROLLARY_1, GAPS, RESOLUTION, gap, last_decade, slope
-from .spec import TaskMixture
-from .style import framed, marked, use_style
+import numpy as np
+
+from ..draw import style
+from ..draw.describe import describe
+from ..theory.gaps import COROLLARY_1, GAPS, RESOLUTION, gap, last_decade, slope
+from . import LENGTHS, Figure, Needs, Problem, Tables, text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+    from matplotlib.lines import Line2D
+
+    from ..plan.config import Config, Setting
 
 SIZE = (4.6, 3.4)  # inches
 GUIDE_STYLE = {"color": "0.8", "lw": 3, "zorder": 1, "label": "grey: as Corollary 1 claims"}
 THEOREM_NAME = {"plain": "PT", "finetune": "FT", "joint": "JT", "joint_heads": "Theorem 4"}
 
 
-def draw_rates(mix: TaskMixture, theory: pd.DataFrame, note: str) -> Figure:
+class Rates(Figure):
     """Gaps of one setting, dashed, with fitted slopes, and the rates that Corollary 1 claims."""
-    use_style()
-    theorems = theory[theory.curve == "theorem"]
-    gaps = {arms: gap(theorems, arms, "n") for arms in GAPS}
-    figure, body = framed(*SIZE, _legend(gaps), note)
-    ax = body.subplots()
-    for arms, values in gaps.items():
-        shown = values[values > RESOLUTION]
-        ax.loglog(shown.index, shown, "--", **marked(arms[1]))
-        if arms in COROLLARY_1 and len(shown):
-            _guide(ax, shown, COROLLARY_1[arms])
-    _finish(ax, theorems.n)
-    ax.set_title(f"Gaps between Theorems 1 (PT), 2 (FT), 3 (JT) and 4\n{describe(mix)}")
-    return figure
+
+    properties: ClassVar = {
+        "setting": text("The setting whose gaps between theorems are drawn against n"),
+        "n": LENGTHS,
+    }
+    required = ("setting", "n")
+
+    @property
+    def variant(self) -> str:
+        return f"{self.name}.{self.block['setting']}"
+
+    def problems(self, config: Config) -> Iterator[Problem]:
+        if len(last_decade(self.block["n"])) < 2:
+            yield "n", "slopes are fitted to the last decade; give two lengths in it"
+
+    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
+        return [settings[self.block["setting"]].varied(self.variant, self.block["n"])]
+
+    def needs(self, config: Config) -> Needs:
+        return Needs(specs=[self.variant], theory=[self.variant])
+
+    @staticmethod
+    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+        style.use_style()
+        (mix,) = tables.specs.values()
+        theorems = tables.theory[tables.theory.curve == "theorem"]
+        gaps = {arms: gap(theorems, arms, "n") for arms in GAPS}
+        figure, body = style.framed(*SIZE, _legend(gaps), note)
+        ax = body.subplots()
+        for arms, values in gaps.items():
+            shown = values[values > RESOLUTION]
+            ax.loglog(shown.index, shown, "--", **style.marked(arms[1]))
+            if arms in COROLLARY_1 and len(shown):
+                _guide(ax, shown, COROLLARY_1[arms])
+        _finish(ax, theorems.n)
+        ax.set_title(f"Gaps between Theorems 1 (PT), 2 (FT), 3 (JT) and 4\n{describe(mix)}")
+        return figure
+
+
+KIND = Rates
 
 
 def _guide(ax: Axes, gaps: pd.Series, power: int) -> None:
@@ -58,15 +91,15 @@ def _finish(ax: Axes, context_lengths: pd.Series) -> None:
     ax.minorticks_off()
     ax.set_xlabel("context length $n$")
     ax.set_ylabel(r"gap / $\mathrm{E}[y^2]$")
-    sns.despine(ax=ax)
+    style.despine([ax])
 
 
-def _legend(gaps: dict[tuple[str, str], pd.Series]) -> list[Line2D]:
+def _legend(gaps: Mapping[tuple[str, str], pd.Series]) -> list[Line2D]:
     handles = [
-        Line2D([], [], ls="--", label=_label(arms, slope(values)), **marked(arms[1]))
+        style.key(_label(arms, slope(values)), ls="--", **style.marked(arms[1]))
         for arms, values in gaps.items()
     ]
-    return [*handles, Line2D([], [], **GUIDE_STYLE)]
+    return [*handles, style.key(**GUIDE_STYLE)]
 
 
 def _label(arms: tuple[str, str], power: float) -> str:

@@ -1,24 +1,31 @@
-"""What is wrong with a config."""
+"""What is wrong with a config: a line each, with the key and the fix."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
-from .config import NOT_ONE_PANEL, SETTING_DEFAULTS, Config
-from .expand import SpecError, is_integer, is_number, mixture_from_config, number_as_text
-from .gaps import last_decade
-from .recipes import ARMS
-from .studies import KINDS, bases, kind
+from ..figures.panel import Panel
+from ..models.arms import ARMS
+from . import registry
+from .config import (
+    SOURCE,
+    Block,
+    Config,
+    Protocol,
+    Setting,
+    read_figures,
+    read_protocols,
+    read_setting,
+)
+from .values import SpecError, is_integer, is_number, number_as_text
 
 SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's
-PANEL_ONLY = ("setting", "title", "arms", "dashed", "dashed_arms", "overlay", "bayes")
-STUDY_NEEDS = {"rates": ("n",), "noise": ("n", "noise_var"), "assumption1": ("n",)}
-STUDY_TAKES = STUDY_NEEDS | {"noise": ("n", "noise_var", "bayes")}
 
 # JSON has no NaN and takes 2.0 for an integer; YAML and file names do not agree.
 _TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
@@ -29,60 +36,145 @@ _TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
 )
 _Validator = validators.extend(Draft202012Validator, type_checker=_TYPES)
 
-Published = Collection[tuple[str, str]]
+Path = tuple[str | int, ...]
 
 
-def problems(config: Config, schema: Mapping[str, Any], published: Published = ()) -> list[str]:
+@dataclass(frozen=True)
+class Problem:
+    path: Path  # of the key
+    text: str  # what is wrong, and the fix
+
+    def __str__(self) -> str:
+        keys = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in self.path)
+        return f"{keys.lstrip('.') or 'config'}: {self.text}"
+
+
+def problems(
+    raw: Block, schema: Mapping[str, Any], published: Collection[tuple[str, str]] = ()
+) -> list[str]:
     """A line for everything that is wrong: the key's path, what is wrong, and the fix.
-    `published` has the (setting, arm) pairs that an overlay can show."""
-    errors = _Validator(schema).iter_errors(config)
-    found = sorted({_schema_problem(error) for error in errors})
-    broken = {".".join(line.split(":")[0].split(".")[:2]) for line in found}
-    for name, block in _blocks(config, "settings"):
-        if f"settings.{name}" not in broken:
-            found += _setting_problems(name, block)
-    if not found:
-        found += _reference_problems(config, published)
-    return found
+
+    `schema` is config/schema.yaml; what models, sources and kinds say of themselves is added to it.
+    `published` has the (setting, arm) pairs that an overlay can show.
+    """
+    schema = _filled(schema)
+    found = {*_schema_problems((), schema, raw)}
+    for name, block in _blocks(raw, "settings"):
+        found |= {*_setting_problems(("settings", name), block, schema["$defs"])}
+    for name, block in _blocks(raw, "figures"):
+        found |= {*_figure_schema_problems(("figures", name), block, schema["$defs"])}
+    broken = {problem.path[:2] for problem in found}
+    lines = sorted(map(str, found))
+    for name, block in _blocks(raw, "settings"):
+        if ("settings", name) not in broken:
+            lines += _spec_problems(name, block)
+    return lines or [str(problem) for problem in _reference_problems(raw, published)]
 
 
-def _blocks(config: Config, key: str) -> list[tuple[str, Mapping[str, Any]]]:
-    blocks = config.get(key)
+def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with the lists that the library has: arms, models, recipes."""
+    defs = dict(schema["$defs"])
+    defs["arm"] = defs["arm"] | {"enum": list(ARMS)}
+    recipes = sorted({model.recipe for model in registry.model_modules().values()})
+    properties = defs["protocol"]["properties"] | {
+        name: {"$ref": "#/$defs/recipe"} for name in recipes
+    }
+    defs["protocol"] = defs["protocol"] | {"properties": properties}
+    models = defs["setting"]["properties"]["models"] | {"items": {"enum": registry.model_names()}}
+    properties = defs["setting"]["properties"] | {"models": models}
+    defs["setting"] = defs["setting"] | {"properties": properties}
+    return {**schema, "$defs": defs}
+
+
+def _schema_problems(path: Path, schema: Mapping[str, Any], value: Any) -> Iterator[Problem]:
+    for error in _Validator(schema).iter_errors(value):
+        yield Problem((*path, *error.absolute_path), _schema_text(error))
+
+
+def _setting_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]:
+    source = _chosen(block, "source", SOURCE)
+    if source not in registry.source_blocks():
+        known = ", ".join(registry.source_blocks())
+        yield Problem((*path, "source"), f"there is no source {source!r}; use one of {known}")
+        return
+    own = registry.source_blocks()[source]
+    schema = {
+        **defs["setting"],
+        "$defs": defs,
+        "additionalProperties": False,
+        "required": [*own.REQUIRED, *defs["setting"]["required"]],
+        "properties": own.PROPERTIES | defs["setting"]["properties"],
+    }
+    yield from _schema_problems(path, schema, block)
+
+
+def _figure_schema_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]:
+    kinds = registry.kinds()
+    kind = _chosen(block, "kind", "panel")
+    if kind not in kinds:
+        text = f"there is no kind {kind!r}; use one of {', '.join(kinds)}"
+        yield Problem((*path, "kind"), text)
+        return
+    common = defs["figure"]["properties"]
+    for key in sorted(set(block) - {*common, *kinds[kind].properties}, key=str):
+        others = [name for name, other in kinds.items() if key in other.properties]
+        if key in kinds:
+            yield Problem((*path, key), f"is a kind of figure; write kind: {key}")
+        elif others:
+            fix = f"is for kind {' or '.join(others)}; put it in the entry of one, or remove it"
+            yield Problem((*path, key), fix)
+        else:
+            known = ", ".join([*common, *kinds[kind].properties])
+            yield Problem(path, f"unknown key {key!r}; known are {known}")
+    for key in kinds[kind].required:
+        if key not in block:
+            yield Problem((*path, key), f"is missing; {kind} needs it")
+    schema = {**defs["figure"], "$defs": defs, "properties": common | kinds[kind].properties}
+    yield from _schema_problems(path, schema, block)
+
+
+def _chosen(block: Block, key: str, default: str) -> str:
+    """What is not even a text is the schema's to name."""
+    value = block.get(key, default)
+    return value if isinstance(value, str) else default
+
+
+def _blocks(raw: Block, key: str) -> list[tuple[str, Block]]:
+    blocks = raw.get(key)
     if not isinstance(blocks, Mapping):
         return []
     return [(name, block) for name, block in blocks.items() if isinstance(block, Mapping)]
 
 
-def _schema_problem(error: ValidationError) -> str:
-    path = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.absolute_path)
-    path = path.lstrip(".") or "config"
+def _schema_text(error: ValidationError) -> str:
     value = error.instance
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
-        unknown = sorted(set(value) - set(known))
-        return f"{path}: unknown key {', '.join(map(repr, unknown))}; known are {', '.join(known)}"
+        unknown = sorted(set(value) - set(known), key=str)
+        return f"unknown key {', '.join(map(repr, unknown))}; known are {', '.join(known)}"
     if error.validator == "required":
         missing = [key for key in error.validator_value if key not in value]
-        return f"{path}: {', '.join(missing)} is missing; add it"
+        return f"{', '.join(missing)} is missing; add it"
     if error.validator == "pattern":
         return (
-            f"{path}: the name {value!r} is not allowed; use letters, digits, _ and -, first no -"
+            f"the name {value!r} is not allowed; use letters, digits, _ and -, and do not begin"
+            " with -"
         )
     if text := number_as_text(value):
-        return f"{path}: {text}"
+        return text
     if is_number(value) and not math.isfinite(value):
-        return f"{path}: {value} is not finite; give a finite number"
+        return f"{value} is not finite; give a finite number"
     wanted = error.schema.get("description", "")
     hint = f"; this is: {wanted}" if wanted else ""
     if error.validator == "type":
-        return f"{path}: {_type_problem(value, error.validator_value)}{hint}"
+        return f"{_type_problem(value, error.validator_value)}{hint}"
     if error.validator == "minItems":
-        return f"{path}: is empty; give at least one entry{hint}"
+        return f"is empty; give at least one entry{hint}"
     if error.validator == "oneOf":
-        return f"{path}: {value!r} does not fit{hint}"
+        return f"{value!r} does not fit{hint}"
     if error.validator == "uniqueItems":
-        return f"{path}: {value!r} repeats itself; give every entry once"
-    return f"{path}: {error.message}{hint}"
+        return f"{value!r} repeats itself; give every entry once"
+    return f"{error.message}{hint}"
 
 
 TYPE_WORDS = {
@@ -108,144 +200,58 @@ def _type_problem(value: Any, wanted: str) -> str:
     return f"{value!r} is not {words}; give {words}"
 
 
-def _setting_problems(name: str, block: Mapping[str, Any]) -> list[str]:
+def _spec_problems(name: str, block: Block) -> list[str]:
+    setting = read_setting(name, block)
     found = []
     try:
-        mixture_from_config(name, block)
+        registry.source_blocks()[setting.source].make_spec(name, setting.block)
     except SpecError as error:
         found += error.problems
-    filled = SETTING_DEFAULTS | dict(block)
-    if filled["models"] == ["reduced"] and all(ARMS[arm].heads for arm in filled["arms"]):
-        found.append(f"settings.{name}.arms: the reduced model has no task heads; add another arm")
+    if not setting.curves:
+        text = f"the {setting.model} model has no task heads; add another arm"
+        found.append(f"settings.{name}.arms: {text}")
     return found
 
 
-def _reference_problems(config: Config, published: Published) -> list[str]:
+def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> Iterable[Problem]:
     """Names that point nowhere, and what only makes sense together."""
-    found = []
-    settings, figures = config["settings"], config.get("figures") or {}
-    if config["protocol"] not in config["protocols"]:
-        known = ", ".join(config["protocols"])
-        found.append(f"protocol: there is no protocol {config['protocol']!r}; use one of {known}")
-    for name, protocol in config["protocols"].items():
-        if protocol["deep"]["gradient"] == "exact":
-            found.append(
-                f"protocols.{name}.deep.gradient: exact is for one layer; give a batch size"
-            )
-    for name, block in figures.items():
-        found += _figure_problems(name, block, settings, figures, published)
-        if name in settings and (
-            not NOT_ONE_PANEL.isdisjoint(block) or block.get("setting", name) != name
-        ):
-            found.append(f"settings.{name}: figures.{name} draws something else; rename one")
-    for key, blocks in (("settings", settings), ("figures", figures)):
-        if SCOREBOARD in blocks:
-            found.append(f"{key}.{SCOREBOARD}: the name is taken; use another")
-    return found
+    settings = {name: read_setting(name, block) for name, block in raw["settings"].items()}
+    protocols, figures = read_protocols(raw), read_figures(raw)
+    if raw["protocol"] not in protocols:
+        known = ", ".join(protocols)
+        text = f"there is no protocol {raw['protocol']!r}; use one of {known}"
+        yield Problem(("protocol",), text)
+    config = Config(protocols.get(raw["protocol"]), protocols, settings, figures, published)
+    trained = list(settings.values())
+    for name, figure in figures.items():
+        missing = [base for base in figure.bases if base not in settings]
+        key = "settings" if "settings" in figure.block else "setting"
+        for base in missing:
+            text = f"there is no setting {base!r}; use one of {', '.join(settings)}"
+            yield Problem(("figures", name, key), text)
+        if not missing:
+            yield from (Problem(("figures", name, k), t) for k, t in figure.problems(config))
+            trained += figure.varied(settings)
+        same = isinstance(figure, Panel) and figure.bases == [name]
+        if name in settings and not same:
+            yield Problem(("settings", name), f"figures.{name} draws something else; rename one")
+    yield from _recipe_problems(protocols, trained)
+    for key in ("settings", "figures"):
+        if SCOREBOARD in (raw.get(key) or {}):
+            yield Problem((key, SCOREBOARD), "the name is taken; use another")
 
 
-def _figure_problems(
-    name: str, block: Config, settings: Config, figures: Config, published: Published
-) -> list[str]:
-    path = f"figures.{name}"
-    if kind(block):
-        return _study_problems(path, block, settings)
-    study_only = [key for key in ("n", "noise_var") if key in block]
-    if study_only:
-        needed = ", ".join(KINDS)
-        return [f"{path}.{key}: is for {needed}; a panel has its setting's" for key in study_only]
-    if {"panels", "overview"} <= set(block):
-        return [f"{path}: has panels and overview; remove one"]
-    if not NOT_ONE_PANEL.isdisjoint(block):
-        fix = "is for one panel; put it in the panel's own entry"
-        misplaced = [f"{path}.{key}: {fix}" for key in PANEL_ONLY if key in block]
-        return misplaced or _layout_problems(path, block, settings, figures)
-    return _panel_problems(path, name, block, settings, published)
-
-
-def _layout_problems(path: str, block: Config, settings: Config, figures: Config) -> list[str]:
-    """Of a page of panels, or of the overview."""
-    if "panels" in block:
-        return [
-            f"{path}.panels[{i}]: there is no panel {panel!r}; name a setting or a one-panel figure"
-            for i, panel in enumerate(block["panels"])
-            if not NOT_ONE_PANEL.isdisjoint(figures.get(panel, {}))
-            or (panel not in figures and panel not in settings)
-        ]
-    source = block["overview"]
-    if source not in settings:
-        return [_no_setting(f"{path}.overview", source, settings)]
-    filled = SETTING_DEFAULTS | dict(settings[source])
-    wanted = SETTING_DEFAULTS | {"arms": sorted(SETTING_DEFAULTS["arms"])}
-    return [
-        f"{path}.overview: settings.{source}.{key} lacks {', '.join(missing)}; add it"
-        for key, values in wanted.items()
-        if (missing := [str(value) for value in values if value not in filled[key]])
-    ]
-
-
-def _panel_problems(
-    path: str, name: str, block: Config, settings: Config, published: Published
-) -> list[str]:
-    source = block.get("setting", name)
-    if source not in settings:
-        return [_no_setting(f"{path}.setting", source, settings)]
-    filled = SETTING_DEFAULTS | dict(settings[source])
-    arms = block.get("arms", filled["arms"])
-    found = [
-        f"{path}.arms: {arm} is not trained in settings.{source}; add it to settings.{source}.arms"
-        for arm in arms
-        if arm not in filled["arms"]
-    ]
-    if filled["models"] == ["reduced"]:
-        found += [
-            f"{path}.arms: the reduced model has no task heads; remove {arm}"
-            for arm in block.get("arms", [])
-            if ARMS[arm].heads
-        ]
-    found += [
-        f"{path}.dashed_arms: {arm} is not among the arms of the panel; remove it"
-        for arm in block.get("dashed_arms", [])
-        if arm not in arms
-    ]
-    if block.get("dashed") == "reduced" and "reduced" not in filled["models"]:
-        found.append(f"{path}.dashed: settings.{source}.models lacks reduced; add it")
-    if block.get("dashed", "none") != "none" and 1 not in filled["layers"]:
-        found.append(f"{path}.dashed: {block['dashed']} is of one layer; use none")
-    if block.get("overlay") == "published":
-        if 1 not in filled["layers"]:
-            found.append(f"{path}.overlay: published risks are of one layer; remove it")
-        elif not any((source, arm) in published for arm in arms):
-            found.append(
-                f"{path}.overlay: nobody published risks of these arms in settings.{source};"
-                " remove it"
-            )
-    return found
-
-
-def _no_setting(path: str, name: str, settings: Config) -> str:
-    return f"{path}: there is no setting {name!r}; use one of {', '.join(settings)}"
-
-
-def _study_problems(path: str, block: Config, settings: Config) -> list[str]:
-    name = kind(block)
-    found = [
-        f"{path}.{key}: means nothing beside {name}; remove it"
-        for key in (*PANEL_ONLY, *sorted(NOT_ONE_PANEL), "n", "noise_var")
-        if key in block and key not in (name, *STUDY_TAKES[name])
-    ]
-    found += [
-        f"{path}.{key}: is missing; {name} needs it"
-        for key in STUDY_NEEDS[name]
-        if key not in block
-    ]
-    found += [
-        _no_setting(f"{path}.{name}", base, settings)
-        for base in bases(block)
-        if base not in settings
-    ]
-    if name == "rates" and len(last_decade(block.get("n", [1, 1]))) < 2:
-        found.append(f"{path}.n: slopes are fitted to the last decade; give two lengths in it")
-    if name == "assumption1" and len(block.get("n", [1, 1])) < 2:
-        found.append(f"{path}.n: a line needs two lengths; add one")
-    return found
+def _recipe_problems(
+    protocols: Mapping[str, Protocol], settings: Iterable[Setting]
+) -> Iterator[Problem]:
+    curves = [curve for setting in settings for curve in setting.curves]
+    needed = {curve.model.recipe: curve.setting for curve in reversed(curves)}
+    for name, protocol in protocols.items():
+        for recipe in sorted(set(needed) - set(protocol.recipes)):
+            text = f"{recipe} is missing; settings.{needed[recipe]} needs it"
+            yield Problem(("protocols", name), text)
+        for model in registry.model_modules().values():
+            block = protocol.recipes.get(model.recipe)
+            if block and block.general.gradient == "exact" and not model.exact():
+                path = ("protocols", name, model.recipe, "gradient")
+                yield Problem(path, "exact is for one layer; give a batch size")

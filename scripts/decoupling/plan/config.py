@@ -1,195 +1,209 @@
-"""What the config says once defaults are filled in."""
+"""The config, read once: protocols, settings and figures, with every default filled in."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
-from .recipes import ARMS, Recipe
-from .studies import KINDS, study_names, varied_settings
+from ..figures import Figure
+from ..models import Model
+from ..theory.theorems import THEOREMS
+from ..train.recipe import Recipe, Run
+from . import registry
 
-Config = Mapping[str, Any]
+Block = Mapping[str, Any]
 
-SETTING_DEFAULTS = {
-    "models": ["attention"],
-    "layers": [1],
-    "arms": ["plain", "finetune", "joint", "joint_heads"],
-}
-MIXTURE_KEYS = ("d", "weights", "means", "covs", "cov_base", "sigma_x", "noise_var")
-NOT_ONE_PANEL = {"panels", "overview", *KINDS}  # keys of figures that are more than a panel
+SOURCE = "gaussian"  # of settings that do not say
+SETTING_KEYS = ("source", "n", "models", "layers", "arms")  # whatever the source
+DEFAULTS = {"models": ["attention"], "layers": [1], "arms": list(THEOREMS)}
+RECIPE_KEYS = tuple(f.name for f in fields(Recipe))
 
 
-def settings(config: Config) -> dict[str, Any]:
-    """The blocks of all settings: the config's, and those that studies make of them."""
-    varied = [varied_settings(config, study) for study in study_names(config)]
+@dataclass(frozen=True)
+class Curve:
+    """A trained curve: an arm of a model in a setting, against n."""
+
+    setting: str
+    module: str  # of the model
+    layers: int
+    arm: str
+
+    @property
+    def model(self) -> type[Model]:
+        return registry.model_modules()[self.module]
+
+    @property
+    def name(self) -> str:
+        """The model's, in the config and in tables."""
+        return self.model.name
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A source's block, context lengths, and what is trained."""
+
+    name: str
+    source: str
+    block: Block  # the source's keys
+    n: tuple[int, ...]
+    models: tuple[str, ...]
+    layers: tuple[int, ...]
+    arms: tuple[str, ...]
+
+    @property
+    def model(self) -> str:
+        """The one that a panel draws."""
+        return self.models[0]
+
+    @cached_property
+    def curves(self) -> list[Curve]:
+        """Everything that is trained. A model that has no other depth is of one layer."""
+        found = []
+        for name in self.models:
+            depths = [depth for depth in self.layers if registry.find_model(name, depth)] or [1]
+            for layers in depths:
+                module = registry.find_model(name, layers)
+                curves = [Curve(self.name, module, layers, arm) for arm in self.arms]
+                found += [curve for curve in curves if curve.model.trains(curve.arm)]
+        return found
+
+    def has(self, model: str, arm: str) -> bool:
+        return any((curve.name, curve.arm) == (model, arm) for curve in self.curves)
+
+    def drawn(self, model: str, layers: int, arms: Iterable[str]) -> list[Curve]:
+        """The curves of a model and depth, in the order of `arms`."""
+        there = {c.arm: c for c in self.curves if (c.name, c.layers) == (model, layers)}
+        return [there[arm] for arm in arms if arm in there]
+
+    def varied(self, name: str, n: Iterable[int], **changes: Any) -> Setting:
+        """Another n and other numbers of the source. Theorems are of one layer of attention and of
+        four arms, whatever else the setting has."""
+        return replace(
+            self,
+            name=name,
+            block={**self.block, **changes},
+            n=tuple(n),
+            **{key: tuple(value) for key, value in DEFAULTS.items()},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RecipeBlock:
+    """How the models that take this block are trained."""
+
+    seeds: int
+    general: Recipe
+    arms: Mapping[str, Recipe]  # where an arm differs
+
+    def of(self, arm: str) -> Recipe:
+        return self.arms.get(arm, self.general)
+
+
+@dataclass(frozen=True, eq=False)
+class Protocol:
+    """Seeds, and a recipe for each kind of model."""
+
+    name: str
+    seeds: int
+    seeds_per_job: int
+    device: str
+    recipes: Mapping[str, RecipeBlock]
+
+    def run(self, curve: Curve) -> Run:
+        block = self.recipes[curve.model.recipe]
+        recipe = block.of(curve.arm)
+        return Run(curve.module, curve.name, curve.layers, curve.arm, recipe, block.seeds)
+
+    def note(self, curves: Iterable[Curve]) -> str:
+        """What the protocol is for these curves: the small print of a figure."""
+        used = sorted({(c.layers > 1, c.model.recipe) for c in curves})
+        parts = []
+        for deeper, name in used:
+            recipe = self.recipes[name].general
+            exact = recipe.gradient == "exact"
+            gradient = "exact gradient" if exact else f"batches of {recipe.gradient:,}"
+            depth = ("deeper: " if deeper else "1 layer: ") if len(used) > 1 else ""
+            seeds = self.recipes[name].seeds
+            iterations = f"{recipe.iterations:,} iterations"
+            parts.append(f"{depth}best of {seeds} seeds, {gradient}, {iterations}")
+        return f"Protocol {self.name}: " + "; ".join(parts) if parts else "Computed, not trained"
+
+
+@dataclass(frozen=True, eq=False)
+class Config:
+    """All of it. `settings` has those that figures vary too; `figures` one for every setting."""
+
+    protocol: Protocol  # the active one
+    protocols: Mapping[str, Protocol]
+    settings: Mapping[str, Setting]
+    figures: Mapping[str, Figure]
+    published: Collection[tuple[str, str]] = field(default=())  # (setting, arm) with known risks
+
+    def note(self, figure: str) -> str:
+        return self.protocol.note(self.figures[figure].curves(self))
+
+    @cached_property
+    def scored(self) -> list[tuple[str, Curve]]:
+        """The trained curves of the scoreboard, each with the figure it is on."""
+        return [
+            (name, curve)
+            for name, figure in self.figures.items()
+            for curve in dict.fromkeys(figure.scored(self))
+        ]
+
+
+def read_config(raw: Block, published: Collection[tuple[str, str]] = ()) -> Config:
+    """Of a config without problems (`checks` finds them)."""
+    settings = {name: read_setting(name, block) for name, block in raw["settings"].items()}
+    figures = read_figures(raw)
+    varied = [s for figure in figures.values() for s in figure.varied(settings)]
+    protocols = read_protocols(raw)
+    return Config(
+        protocols[raw["protocol"]],
+        protocols,
+        settings | {setting.name: setting for setting in varied},
+        figures,
+        published,
+    )
+
+
+def read_setting(name: str, block: Block) -> Setting:
+    filled = DEFAULTS | dict(block)
+    return Setting(
+        name,
+        filled.get("source", SOURCE),
+        {key: value for key, value in block.items() if key not in SETTING_KEYS},
+        **{key: tuple(filled[key]) for key in ("n", "models", "layers", "arms")},
+    )
+
+
+def read_figures(raw: Block) -> dict[str, Figure]:
+    """By name, sorted; a setting without an entry gets a panel."""
+    blocks = {name: {} for name in raw["settings"]} | dict(raw.get("figures") or {})
     return {
-        name: block for blocks in (config["settings"], *varied) for name, block in blocks.items()
+        name: registry.kinds()[blocks[name].get("kind", "panel")](name, blocks[name])
+        for name in sorted(blocks)
     }
 
 
-def setting(config: Config, name: str) -> dict[str, Any]:
-    """A setting's block with its defaults."""
-    return SETTING_DEFAULTS | dict(settings(config)[name])
+def read_protocols(raw: Block) -> dict[str, Protocol]:
+    return {name: _protocol(name, block) for name, block in raw["protocols"].items()}
 
 
-def mixture_block(config: Config, name: str) -> dict[str, Any]:
-    """The part of a setting's block that makes the task mixture."""
-    block = settings(config)[name]
-    return {key: block[key] for key in MIXTURE_KEYS if key in block}
+def _protocol(name: str, block: Block) -> Protocol:
+    names = {model.recipe for model in registry.model_modules().values()} & set(block)
+    return Protocol(
+        name,
+        block["seeds"],
+        block["seeds_per_job"],
+        block.get("device", "cpu"),
+        {recipe: _recipe_block(block[recipe], block["seeds"]) for recipe in names},
+    )
 
 
-def training_tasks(config: Config, protocol_name: str, name: str) -> list[dict[str, Any]]:
-    """Everything a protocol trains for a setting, as `Task` fields."""
-    block = setting(config, name)
-    protocol = config["protocols"][protocol_name]
-    tasks = []
-    for model in block["models"]:
-        for layers in block["layers"] if model == "attention" else [1]:
-            general = protocol["one_layer" if layers == 1 else "deep"]
-            for arm in block["arms"]:
-                if model == "reduced" and ARMS[arm].heads:
-                    continue  # Assumption 1 has no task heads
-                own = general.get("arms", {}).get(arm, {})
-                fields = {k: v for k, v in general.items() if k not in ("arms", "seeds")}
-                tasks.append(
-                    {
-                        "model": model,
-                        "layers": layers,
-                        "arm": arm,
-                        "recipe": asdict(Recipe(**(fields | own))),
-                        "seeds": min(protocol["seeds"], general.get("seeds", protocol["seeds"])),
-                    }
-                )
-    return tasks
-
-
-def figure(config: Config, name: str) -> dict[str, Any]:
-    """A figure's panels with their defaults, and how they are arranged."""
-    block = _figure_block(config, name)
-    if "overview" in block:
-        return {
-            "layout": "overview",
-            "panels": [_panel(config, name, {"setting": block["overview"]}, 1)],
-        }
-    if "panels" in block:
-        panels = [p for panel in block["panels"] for p in figure(config, panel)["panels"]]
-        return {"layout": "page", "panels": panels}
-    depths = setting(config, block.get("setting", name))["layers"]
-    panels = [_panel(config, name, block, layers) for layers in depths]
-    return {"layout": "page" if len(panels) > 1 else "panel", "panels": panels}
-
-
-def curves(config: Config) -> list[dict[str, Any]]:
-    """Every trained curve of every panel; a page repeats its panels, the overview one of them.
-    What studies train is left out."""
-    blocks = config.get("figures") or {}
-    found = []
-    for name in figure_names(config):
-        if NOT_ONE_PANEL.isdisjoint(blocks.get(name, {})):
-            for panel in figure(config, name)["panels"]:
-                found += [c for c in _panel_curves(config, panel) if c not in found]
-    return found
-
-
-def protocol_note(config: Config, name: str) -> str:
-    """The small print of a figure: which protocol made it, and what that is."""
-    layers = [panel["layers"] for panel in figure(config, name)["panels"]]
-    return describe_protocol(config, config["protocol"], layers)
-
-
-def describe_protocol(config: Config, name: str, layers: Iterable[int]) -> str:
-    """What a protocol is, for models of these depths."""
-    protocol = config["protocols"][name]
-    depths = {depth > 1 for depth in layers}
-    parts = []
-    for deep in sorted(depths):
-        recipe = protocol["deep" if deep else "one_layer"]
-        gradient = recipe["gradient"]
-        kind = "exact gradient" if gradient == "exact" else f"batches of {gradient:,}"
-        seeds = min(protocol["seeds"], recipe.get("seeds", protocol["seeds"]))
-        depth = ("deeper: " if deep else "1 layer: ") if len(depths) > 1 else ""
-        parts.append(f"{depth}best of {seeds} seeds, {kind}, {recipe['iterations']:,} iterations")
-    return f"Protocol {name}: " + "; ".join(parts)
-
-
-def report_section(config: Config, name: str) -> str:
-    """The heading that a figure has in the report."""
-    return _figure_block(config, name).get("section", "Own settings")
-
-
-def report_label(config: Config, name: str) -> str:
-    """A figure's line in the report's list."""
-    block = _figure_block(config, name)
-    kind = "overview" if "overview" in block else "all panels" if "panels" in block else ""
-    title = block.get("title", kind)
-    return f"{name}: {title}" if title else name
-
-
-def figure_names(config: Config) -> list[str]:
-    """Every figure that can be asked for."""
-    return sorted({*(config.get("figures") or {}), *config["settings"]})
-
-
-def page_settings(config: Config) -> dict[str, list[str]]:
-    """The settings that each page of panels shows."""
-    pages = {name for name, block in (config.get("figures") or {}).items() if "panels" in block}
-    return {
-        name: sorted({panel["setting"] for panel in figure(config, name)["panels"]})
-        for name in sorted(pages)
-    }
-
-
-def _figure_block(config: Config, name: str) -> dict[str, Any]:
-    return dict((config.get("figures") or {}).get(name, {}))
-
-
-def _panel(config: Config, name: str, block: Mapping[str, Any], layers: int) -> dict[str, Any]:
-    """A panel of one depth. What only one layer has, deeper panels go without."""
-    source = block.get("setting", name)
-    filled = setting(config, source)
-    model = "attention" if "attention" in filled["models"] else "reduced"
-    arms = [
-        arm
-        for arm in block.get("arms", filled["arms"])
-        if model == "attention" or not ARMS[arm].heads
-    ]
-    return {
-        "name": name,
-        "setting": source,
-        "model": model,
-        "title": _title(name, block, filled["layers"], layers),
-        "layers": layers,
-        "arms": arms,
-        "dashed": block.get("dashed", "theorem") if layers == 1 else "none",
-        "dashed_arms": block.get("dashed_arms", arms),
-        "overlay": block.get("overlay", "none") if layers == 1 else "none",
-        "bayes": block.get("bayes", False),
-    }
-
-
-def _title(name: str, block: Mapping[str, Any], depths: list[int], layers: int) -> str:
-    """As the config has it, else the figure's name; with the depth where that would not say it."""
-    title = block.get("title", name)
-    if len(depths) > 1 or ("title" not in block and layers > 1):
-        title += f", {layers} layer{'s' if layers > 1 else ''}"
-    return title
-
-
-def _panel_curves(config: Config, panel: Mapping[str, Any]) -> list[dict[str, Any]]:
-    drawn = []
-    if panel["model"] == "attention":
-        drawn += [("attention", panel["layers"], arm) for arm in panel["arms"]]
-    if "reduced" in (panel["model"], panel["dashed"]):
-        shown = panel["arms"] if panel["model"] == "reduced" else panel["dashed_arms"]
-        drawn += [("reduced", 1, a) for a in panel["arms"] if a in shown and not ARMS[a].heads]
-    return [
-        {
-            "panel": panel["name"],
-            "setting": panel["setting"],
-            "model": model,
-            "layers": layers,
-            "arm": arm,
-        }
-        for model, layers, arm in drawn
-    ]
+def _recipe_block(block: Block, seeds: int) -> RecipeBlock:
+    general = {key: value for key, value in block.items() if key in RECIPE_KEYS}
+    arms = {arm: Recipe(**(general | own)) for arm, own in block.get("arms", {}).items()}
+    return RecipeBlock(min(seeds, block.get("seeds", seeds)), Recipe(**general), arms)

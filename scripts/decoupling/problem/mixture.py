@@ -1,4 +1,4 @@
-"""Task mixtures: a setting, as numbers.
+"""Task mixtures: a setting's tasks, as numbers.
 
 Task k is drawn with probability π_k; β ~ N(μ_k, Σ_k), x ~ N(0, Σx) and
 y = xᵀβ + ξ with ξ ~ N(0, σ²).
@@ -15,7 +15,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class TaskMixture:
-    """A fully expanded setting. K tasks in dimension d."""
+    """K tasks in dimension d, with every number that the config may leave out."""
 
     name: str
     weights: np.ndarray  # π, [K]
@@ -82,6 +82,10 @@ class TaskMixture:
         )
 
     @property
-    def digest(self) -> str:
-        """Identifies the numbers and the name; seeds the data streams."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+    def fingerprint(self) -> str:
+        """Identifies the numbers, whatever the name; random streams depend on it."""
+        found = hashlib.sha256()
+        for numbers in (self.weights, self.means, self.covs, self.sigma_x, [self.noise_var]):
+            array = np.asarray(numbers, dtype="<f8") + 0.0  # no negative zeros
+            found.update(f"{array.shape}".encode() + array.tobytes())
+        return found.hexdigest()

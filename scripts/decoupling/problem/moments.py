@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
-import torch
 
-from .sampling import GramBatch
-from .spec import TaskMixture
+from .gram import GramBatch
+from .mixture import TaskMixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +84,11 @@ def batch_moments(batch: GramBatch, mix: TaskMixture) -> Moments:
     )
 
 
-def _sums(gram: torch.Tensor, beta: torch.Tensor, pack: Packing) -> tuple[np.ndarray, ...]:
+def _sums(gram: np.ndarray, beta: np.ndarray, pack: Packing) -> tuple[np.ndarray, ...]:
     """Sums over a task's contexts: SS and βS over packed entries, S, β, ββᵀ and 1."""
     entries = gram[pack.rows, pack.cols]
     sums = (entries @ entries.T, beta @ entries.T, entries.sum(1), beta.sum(1), beta @ beta.T)
-    return (*(tensor.double().cpu().numpy() for tensor in sums), np.float64(beta.shape[1]))
+    return (*(array.astype(float) for array in sums), np.float64(beta.shape[1]))
 
 
 def population_moments(mix: TaskMixture, n: int) -> Moments:

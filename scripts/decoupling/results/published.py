@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 
-COLUMNS = ("setting", "model", "arm", "n", "risk")
+COLUMNS = ("setting", "model", "arm", "n", "risk")  # of the files
 
 
 def read_published(paths: Iterable[Path]) -> pd.DataFrame:
     """All the files' rows; none, but the columns, if there are no files."""
     tables = [_read(path) for path in paths]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
+    found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
+    return found.assign(layers=1)
 
 
 def _read(path: Path) -> pd.DataFrame:

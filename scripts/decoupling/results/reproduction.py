@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .gaps import GAPS, gap, slope
-from .moments import population_moments
-from .recipes import ARMS
-from .risk import OneLayer, risk
+from ..models.arms import ARMS
+from ..models.one_layer import OneLayer, risk
+from ..problem.mixture import TaskMixture
+from ..problem.moments import population_moments
+from ..theory.gaps import GAPS, gap, slope
+from ..theory.theorems import joint
 from .scoreboard import deviations
-from .spec import TaskMixture
-from .theory import joint
+from .tables import POINT_KEY
 
-POINT = ["setting", "n", "model", "layers", "arm"]
 PAPER_STEPS, PAPER_SEEDS = 20_000, 50
 
 
@@ -90,8 +90,8 @@ def protocols(
     kept: Kept, curves: Mapping[str, pd.Series], published: pd.DataFrame
 ) -> list[dict[str, Any]]:
     """Where the paper's protocol was run: its risk, the exact gradient's and the authors'."""
-    exact = kept.exact.set_index(POINT).risk
-    authors = published.assign(layers=1).set_index(POINT).risk
+    exact = kept.exact.set_index(POINT_KEY).risk
+    authors = published.set_index(POINT_KEY).risk
     rows = kept.paper.sort_values(["setting", "arm", "n"], key=_arms_in_order)
     found = []
     for point in rows.itertuples():
@@ -154,8 +154,7 @@ def depths(laptop: pd.DataFrame) -> list[dict[str, Any]]:
     found = []
     for data, settings in {"clean": "abc", "noisy": "def"}.items():
         panels = laptop[laptop.setting.isin([f"figA2{letter}" for letter in settings])]
-        scale = panels.normalized / panels.risk
-        table = panels.assign(error=panels.risk_se * scale).set_index(["n", "layers", "arm"])
+        table = panels.rename(columns={"normalized_se": "error"}).set_index(["n", "layers", "arm"])
         for n in sorted(set(panels.n)):
             cells = table.loc[n][["normalized", "error"]].to_dict("index")
             found.append({"data": data, "n": n, "cells": cells})
@@ -201,8 +200,8 @@ def printed_prompt(mix: TaskMixture, n: int) -> dict[str, float]:
     inverse = np.linalg.inv(mix.sigma_x @ solution.weight)
     top = mix.means @ (inverse - n * np.eye(mix.dim)) @ mix.sigma_x
     prompts = np.hstack([top, np.ones((mix.tasks, 1))])[:, None]
-    query = np.pad(solution.weight, ((0, 0), (0, 1)))[None]
-    model = OneLayer(query, solution.heads[:, None], prompts)
+    scores = np.pad(solution.weight, ((0, 0), (0, 1)))[None]
+    model = OneLayer(scores, solution.readouts[:, None], prompts)
     return {"right": solution.risk, "printed": risk(population_moments(mix, n), model).item()}
 
 
@@ -247,4 +246,4 @@ def _arms_in_order(column: pd.Series) -> pd.Series:
 
 def _batch_cost(kept: Kept) -> pd.Series:
     """`paper` against `exact`, which differ in the gradient only."""
-    return deviations(kept.paper.set_index(POINT).risk, kept.exact.set_index(POINT).risk)
+    return deviations(kept.paper.set_index(POINT_KEY).risk, kept.exact.set_index(POINT_KEY).risk)

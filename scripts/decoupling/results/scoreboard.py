@@ -27,6 +27,7 @@ SCOREBOARD = pa.schema(
         *((f"{name}_{kind}", pa.float64()) for name in REFERENCES for kind in ("worst", "mean")),
         ("seeds_ok_least", pa.int64()),
         ("verdict", pa.string()),
+        ("has_theorem", pa.bool_()),
     ]
 )
 
@@ -37,7 +38,8 @@ def scoreboard(
     theory: pd.DataFrame,
     published: pd.DataFrame,
 ) -> pd.DataFrame:
-    """A row per curve (panel, setting, model, layers, arm), in the columns of SCOREBOARD."""
+    """A row per curve (panel, setting, model, layers, arm, references), in the columns of
+    SCOREBOARD."""
     rows = [_score(curve, risks, theory, published) for curve in curves]
     return pd.DataFrame(rows, columns=SCOREBOARD.names)
 
@@ -72,30 +74,27 @@ def _score(
         raise ValueError(f"the risks have no curve {dict(curve)}")
     trained = points.set_index("n").risk
     row = {key: curve[key] for key in ("panel", "model", "layers", "arm")}
-    for name, reference in _references(curve, theory, published).items():
+    references = _references(curve, theory, published)
+    for name, reference in references.items():
         found = deviations(trained, reference)
         row |= {f"{name}_worst": worst(found), f"{name}_mean": found.mean()}
     row["seeds_ok_least"] = points.seeds_ok.min()
     row["verdict"] = verdict(trained, row["theorem_worst"])
+    row["has_theorem"] = len(references["theorem"]) > 0
     return row
 
 
 def _references(
     curve: Mapping[str, Any], theory: pd.DataFrame, published: pd.DataFrame
 ) -> dict[str, pd.Series]:
-    """Risk by n, empty where there is none. The theorems are the reduced model's optimum, and that
-    of attention under Assumption 1; the exact optimum is that of attention without it."""
+    """Risk by n, empty where there is none. Which computed curves bound it, the model says."""
     computed = _pick(theory, curve, "setting", "arm")
     tables = {
-        "theorem": computed[computed.curve == "theorem"],
-        "optimum": computed[(computed.curve == "optimum") & (curve["model"] == "attention")],
-        "published": _pick(published, curve, "setting", "model", "arm"),
+        name: computed[(computed.curve == name) & (name in curve["references"])]
+        for name in ("theorem", "optimum")
     }
-    one_layer = curve["layers"] == 1
-    return {
-        name: table.set_index("n").risk.astype(float) if one_layer else pd.Series(dtype=float)
-        for name, table in tables.items()
-    }
+    tables["published"] = _pick(published, curve, "setting", "model", "layers", "arm")
+    return {name: table.set_index("n").risk.astype(float) for name, table in tables.items()}
 
 
 def _pick(table: pd.DataFrame, curve: Mapping[str, Any], *keys: str) -> pd.DataFrame:

@@ -55,11 +55,12 @@ def markdown(table: pd.DataFrame, note: str) -> str:
     counts = table.verdict.value_counts()
     verdicts = [[name, str(counts.get(name, 0)), text] for name, text in MEANING.items()]
     heads = [f"{name} {kind}" for name in REFERENCES for kind in ("worst", "mean")]
+    shown = table.drop(columns="has_theorem")
     header = ["panel", "model", "layers", "arm", *heads, "least seeds ok", "verdict"]
     parts = [
         INTRODUCTION.format(note=note),
         _table(["verdict", "curves", "meaning"], verdicts),
-        _table(header, [_cells(row) for row in table.itertuples(index=False)]),
+        _table(header, [_cells(row) for row in shown.itertuples(index=False)]),
     ]
     return "\n".join(parts)
 

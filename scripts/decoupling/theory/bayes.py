@@ -6,44 +6,38 @@ on neither y nor β, so only X is drawn, and the average varies less than square
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from .spec import TaskMixture
+from ..problem.gram import bartlett
+from ..problem.mixture import TaskMixture
+from ..problem.streams import Stream, generator
 
 CONTEXTS = 10_000  # keeps the standard error below 0.1% of the risk in the paper's settings
 
 
-def bayes_table(mix: TaskMixture, context_lengths: Sequence[int]) -> pd.DataFrame:
+def bayes_table(mix: TaskMixture, context_lengths: Sequence[int]) -> list[dict[str, Any]]:
     """Risk and standard error at every context length; the same mixture gives the same numbers."""
     rows = []
     for n in context_lengths:
         risks = conditional_risks(mix, n)
         risk, error = risks.mean(), risks.std(ddof=1) / CONTEXTS**0.5
-        rows.append((mix.name, n, risk, error, risk / mix.label_power))
-    return pd.DataFrame(rows, columns=["setting", "n", "risk", "risk_se", "normalized"])
+        row = {"setting": mix.name, "n": n, "risk": risk, "risk_se": error}
+        power = mix.label_power
+        rows.append(row | {"normalized": risk / power, "normalized_se": error / power})
+    return rows
 
 
 def conditional_risks(mix: TaskMixture, n: int) -> np.ndarray:
-    """The risk given X, averaged over tasks, for random X; [CONTEXTS]."""
-    key = hashlib.sha256(f"{mix.digest}/{n}/bayes".encode()).digest()
-    rng = np.random.Generator(np.random.SFC64(int.from_bytes(key, "big")))
-    factors = np.linalg.cholesky(mix.sigma_x) @ _bartlett(rng, n, mix.dim)
+    """The risk given X, averaged over tasks, for random X; [CONTEXTS]. In double precision, because
+    little noise divides by small singular values."""
+    rng = generator(mix, n, Stream.BAYES)
+    factors = np.moveaxis(bartlett(rng, n, mix.dim, CONTEXTS, np.float64), -1, 0)
+    factors = np.linalg.cholesky(mix.sigma_x) @ factors
     traces = [_posterior_trace(mix, cov, factors) for cov in mix.covs]
     return mix.noise_var + mix.weights @ np.array(traces)
-
-
-def _bartlett(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
-    """B, lower triangular, with BBᵀ ~ Wishart_d(n, I), as in `sampling`; [CONTEXTS, d, min(n, d)].
-    In double precision, because little noise divides by small singular values."""
-    rank = min(n, dim)
-    factor = np.tril(rng.standard_normal((CONTEXTS, dim, rank)), -1)
-    diagonal = np.arange(rank)
-    factor[:, diagonal, diagonal] = np.sqrt(rng.chisquare(n - diagonal, (CONTEXTS, rank)))
-    return factor
 
 
 def _posterior_trace(mix: TaskMixture, cov: np.ndarray, factors: np.ndarray) -> np.ndarray:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from .theory import THEOREMS
+from .theorems import THEOREMS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GAPS = tuple(pairwise(THEOREMS))  # (upper, lower) arm
 COROLLARY_1 = {("plain", "finetune"): -2, ("finetune", "joint"): -1}  # the claimed powers of n

@@ -5,10 +5,10 @@ Two of the three unknowns are eliminated:
   best one removes the bias of task k exactly, A₁r = μ_k − A₁E[S]a_k; A₁ has a null vector, along
   which rᵀa_k can be made positive. So with prompts the optimum is that of the centred moments
   (of S − E[S | k] and β − μ_k) without prompts; and fine-tuning costs no search at all.
-* A₁, given the heads: a linear solve, A₁ = E[βφᵀ]E[φφᵀ]⁻¹.
-That leaves the heads a_k, minimised by L-BFGS from several starts, the closed forms' heads among
-them, so that the result lies at or below the theorems. It is not convex: strictly, this is the
-best minimum found.
+* A₁, given the readouts: a linear solve, A₁ = E[βφᵀ]E[φφᵀ]⁻¹.
+That leaves the readouts a_k = Wv h_k, minimised by L-BFGS from several starts, the closed forms'
+among them, so that the result lies at or below the theorems. It is not convex: strictly, this is
+the best minimum found.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from .moments import Moments, centred, population_moments
-from .recipes import ARMS
-from .risk import OneLayer, features, risk, risk_and_gradient
-from .spec import TaskMixture
+from ..models.arms import ARMS
+from ..models.one_layer import OneLayer, features, risk, risk_and_gradient
+from ..problem.mixture import TaskMixture
+from ..problem.moments import Moments, centred, population_moments
 
 OPTIMUM_ARMS = ("plain", "finetune", "joint", "heads", "joint_heads")
 RANDOM_STARTS = 8
@@ -32,8 +32,8 @@ def optima(mix: TaskMixture, n: int) -> dict[str, float]:
     best = {
         arm: min(
             (
-                _descend(moments[ARMS[arm].prompts], heads)
-                for heads in _starts(mix, ARMS[arm].heads)
+                _descend(moments[ARMS[arm].prompts], readouts)
+                for readouts in _starts(mix, ARMS[arm].heads)
             ),
             key=lambda found: found[0],
         )
@@ -46,29 +46,29 @@ def optima(mix: TaskMixture, n: int) -> dict[str, float]:
 
 
 def _starts(mix: TaskMixture, task_heads: bool) -> list[np.ndarray]:
-    """Heads [−shift; 1] that leave the means, remove them, or remove their average; and random
+    """Readouts [−shift; 1] that leave the means, remove them, or remove their average; and random
     ones. [K, 1, D] or, shared by all tasks, [1, 1, D]."""
     shared = mix.weights @ mix.means
     shifts = [0 * mix.means, mix.means, np.broadcast_to(shared, mix.means.shape)]
-    heads = [np.pad(-s, ((0, 0), (0, 1)), constant_values=1.0) for s in shifts]
+    found = [np.pad(-s, ((0, 0), (0, 1)), constant_values=1.0) for s in shifts]
     rng = np.random.default_rng(0)
     size = (mix.tasks, mix.dim + 1)
-    heads += [rng.standard_normal(size) for _ in range(RANDOM_STARTS)]
-    return [h[:, None] if task_heads else h.mean(0)[None, None] for h in heads]
+    found += [rng.standard_normal(size) for _ in range(RANDOM_STARTS)]
+    return [a[:, None] if task_heads else a.mean(0)[None, None] for a in found]
 
 
 def _descend(moments: Moments, start: np.ndarray) -> tuple[float, OneLayer]:
-    """Minimise over the heads with the best A₁ for each; by the envelope theorem A₁'s own change
+    """Minimise over the readouts with the best A₁ for each; by the envelope theorem A₁'s own change
     does not enter the gradient."""
 
     def model(unknowns: np.ndarray) -> OneLayer:
-        heads = unknowns.reshape(start.shape)
-        found = features(moments, heads, None)
-        return OneLayer(np.linalg.solve(found.outer, found.beta.mT).mT, heads, None)
+        readouts = unknowns.reshape(start.shape)
+        found = features(moments, readouts, None)
+        return OneLayer(np.linalg.solve(found.outer, found.beta.mT).mT, readouts, None)
 
     def objective(unknowns: np.ndarray) -> tuple[float, np.ndarray]:
         value, grad = risk_and_gradient(moments, model(unknowns))
-        return value.item(), grad.heads.ravel()
+        return value.item(), grad.readouts.ravel()
 
     options = {"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9, "maxcor": 30}
     found = minimize(objective, start.ravel(), jac=True, method="L-BFGS-B", options=options)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any
 
-import pandas as pd
-
+from ..problem.mixture import TaskMixture
 from .optimum import optima
-from .spec import TaskMixture
-from .theory import THEOREMS
+from .theorems import THEOREMS
 
 log = logging.getLogger(__name__)
 
 
-def theory_table(mix: TaskMixture, context_lengths: Sequence[int]) -> pd.DataFrame:
-    """Both curves of one-layer attention at every context length."""
+def theory_table(mix: TaskMixture, context_lengths: Sequence[int]) -> list[dict[str, Any]]:
+    """Both references of one-layer attention at every context length."""
     rows = []
     for n in context_lengths:
         log.info("%s: theorems and optimum at n = %d", mix.name, n)
@@ -25,11 +25,11 @@ def theory_table(mix: TaskMixture, context_lengths: Sequence[int]) -> pd.DataFra
             {
                 "setting": mix.name,
                 "n": n,
-                "curve": curve,
+                "curve": reference,
                 "arm": arm,
                 "risk": value,
                 "normalized": value / mix.label_power,
             }
-            for (curve, arm), value in found.items()
+            for (reference, arm), value in found.items()
         ]
-    return pd.DataFrame(rows).sort_values(["curve", "arm", "n"], ignore_index=True)
+    return sorted(rows, key=itemgetter("curve", "arm", "n"))

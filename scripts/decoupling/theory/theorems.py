@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .spec import TaskMixture
+from ..problem.mixture import TaskMixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Solution:
     risk: float
     weight: np.ndarray  # W, the upper left d×d block of A; the rest of A is 0
     prompts: np.ndarray | None  # p_k, [K, D]
-    heads: np.ndarray  # a_k, [K, D]
+    readouts: np.ndarray  # a_k, [K, D]
 
 
 def plain(mix: TaskMixture, n: int) -> Solution:
@@ -35,7 +35,7 @@ def plain(mix: TaskMixture, n: int) -> Solution:
     cov, sx = mix.biased_cov, mix.sigma_x
     weight = _preconditioner(cov, (n + 1) * sx @ cov + mix.label_power * np.eye(mix.dim))
     risk = mix.label_power - n * np.trace(sx @ weight @ sx @ cov)
-    return Solution(risk, weight, None, _label_heads(mix))
+    return Solution(risk, weight, None, _label_readouts(mix))
 
 
 def finetune(mix: TaskMixture, n: int) -> Solution:
@@ -43,7 +43,7 @@ def finetune(mix: TaskMixture, n: int) -> Solution:
     base = plain(mix, n)
     rest = n * base.weight @ mix.sigma_x - np.eye(mix.dim)
     risk = base.risk - np.trace(mix.sigma_x @ rest @ mix.mean_outer @ rest.T)
-    return Solution(risk, base.weight, _mean_prompts(mix, n, base.weight), base.heads)
+    return Solution(risk, base.weight, _mean_prompts(mix, n, base.weight), base.readouts)
 
 
 def joint(mix: TaskMixture, n: int) -> Solution:
@@ -54,7 +54,7 @@ def joint(mix: TaskMixture, n: int) -> Solution:
         (n + 1) * sx @ cov + mix.label_power * np.eye(mix.dim) + sx @ mix.mean_outer,
     )
     risk = _debiased_risk(mix, n, weight)
-    return Solution(risk, weight, _mean_prompts(mix, n, weight), _label_heads(mix))
+    return Solution(risk, weight, _mean_prompts(mix, n, weight), _label_readouts(mix))
 
 
 def joint_heads(mix: TaskMixture, n: int) -> Solution:
@@ -63,10 +63,11 @@ def joint_heads(mix: TaskMixture, n: int) -> Solution:
     cov, sx = mix.debiased_cov, mix.sigma_x
     power = np.trace(sx @ cov) + mix.noise_var
     weight = _preconditioner(cov, (n + 1) * sx @ cov + power * np.eye(mix.dim))
-    heads = np.hstack([-mix.means, np.ones((mix.tasks, 1))])
+    readouts = np.hstack([-mix.means, np.ones((mix.tasks, 1))])
     top = np.linalg.solve(weight, mix.means.T).T
     last = np.einsum("ki,ki->k", mix.means, top) + 1
-    return Solution(_debiased_risk(mix, n, weight), weight, np.hstack([top, last[:, None]]), heads)
+    prompts = np.hstack([top, last[:, None]])
+    return Solution(_debiased_risk(mix, n, weight), weight, prompts, readouts)
 
 
 THEOREMS: dict[str, Callable[[TaskMixture, int], Solution]] = {
@@ -94,8 +95,8 @@ def _mean_prompts(mix: TaskMixture, n: int, weight: np.ndarray) -> np.ndarray:
     return np.hstack([top, np.ones((mix.tasks, 1))])
 
 
-def _label_heads(mix: TaskMixture) -> np.ndarray:
+def _label_readouts(mix: TaskMixture) -> np.ndarray:
     """a = e_D for every task: the context's labels are what the values carry."""
-    heads = np.zeros((mix.tasks, mix.dim + 1))
-    heads[:, -1] = 1
-    return heads
+    readouts = np.zeros((mix.tasks, mix.dim + 1))
+    readouts[:, -1] = 1
+    return readouts

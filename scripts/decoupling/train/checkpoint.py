@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
+import numpy as np
 
-from .results import atomic_path, discard_temporaries
+from ..results.files import atomic_path, discard_temporaries
 
 log = logging.getLogger(__name__)
 
+Arrays = Mapping[str, np.ndarray]
+
 
 class Checkpoint:
-    """One file, written atomically about once a minute, stamped with what it belongs to."""
+    """One file, written atomically about once a minute, stamped with what it belongs to.
+
+    In NumPy's own format, without pickled objects: arrays by name, and a text with the rest.
+    """
 
     def __init__(self, path: Path, stamp: str, every_seconds: float) -> None:
         self.path = path
@@ -27,25 +34,29 @@ class Checkpoint:
     def due(self) -> bool:
         return time.monotonic() - self._saved_at >= self.every_seconds
 
-    def save(self, state: dict[str, Any]) -> None:
-        with atomic_path(self.path) as temporary:
-            torch.save({"stamp": self.stamp, "state": state}, temporary)
+    def save(self, progress: Mapping[str, Any], arrays: Arrays) -> None:
+        """`progress` is whatever JSON can say; no array is named `text`."""
+        text = json.dumps({"stamp": self.stamp, "progress": progress})
+        with atomic_path(self.path) as temporary, temporary.open("wb") as file:
+            np.savez(file, text=np.array(text), **arrays)
         self._saved_at = time.monotonic()
 
-    def load(self) -> dict[str, Any] | None:
-        """The saved state, or None where there is none that belongs to this job."""
+    def load(self) -> tuple[dict[str, Any], Arrays] | None:
+        """What was saved, or None where there is nothing that belongs to this job."""
         if not self.path.exists():
             return None
         try:
-            saved = torch.load(self.path, weights_only=True)
-            stamp, state = saved["stamp"], saved["state"]
-        except Exception:  # damaged bytes make torch.load raise almost anything
+            with np.load(self.path, allow_pickle=False) as file:
+                arrays = dict(file)
+            saved = json.loads(arrays.pop("text").item())
+            stamp, progress = saved["stamp"], saved["progress"]
+        except Exception:  # damaged bytes make np.load raise almost anything
             log.warning("%s: not readable as a checkpoint; starting anew", self.path)
             return None
         if stamp != self.stamp:
             log.warning("%s: of another spec, protocol or code version; starting anew", self.path)
             return None
-        return state
+        return progress, arrays
 
     def delete(self) -> None:
         self.path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What can be trained, and how: arms, recipes and tasks."""
+"""What is trained, and how: recipes and runs."""
 
 from __future__ import annotations
 
@@ -6,27 +6,6 @@ import math
 from dataclasses import dataclass
 
 CONTINUATION_STAGES = 200  # steps in which the means grow
-
-
-@dataclass(frozen=True)
-class Arm:
-    """What is trained: attention weights, task prompts, task heads. Without the weights, the
-    rest is fine-tuned on the frozen weights of the same seed's `plain`."""
-
-    weights: bool
-    prompts: bool
-    heads: bool
-
-
-ARMS = {
-    "plain": Arm(weights=True, prompts=False, heads=False),
-    "finetune": Arm(weights=False, prompts=True, heads=False),
-    "joint": Arm(weights=True, prompts=True, heads=False),
-    "joint_heads": Arm(weights=True, prompts=True, heads=True),
-    "heads": Arm(weights=True, prompts=False, heads=True),
-    "finetune_heads": Arm(weights=False, prompts=True, heads=True),
-    "finetune_only_heads": Arm(weights=False, prompts=False, heads=True),
-}
 
 
 @dataclass(frozen=True)
@@ -41,7 +20,7 @@ class Recipe:
     prompt_lr_factor: float = 1.0  # prompts' rate over lr: they must go furthest
     clip_norm: float | None = None  # longest gradient of a seed; longer ones are cut to it
     init_std: float = 0.1
-    test_contexts: int = 65_536  # of each of the two held-out sets of deeper models
+    test_contexts: int = 65_536  # of each of the two held-out sets, where the risk is estimated
 
     def lr_at(self, iteration: int) -> float:
         if self.schedule == "cosine":
@@ -55,9 +34,10 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Task:
-    """One thing to train: an arm of a model."""
+class Run:
+    """One thing to train: an arm of a model, by a recipe."""
 
+    module: str  # of the folder `models`
     model: str
     layers: int
     arm: str

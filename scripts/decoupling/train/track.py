@@ -1,4 +1,4 @@
-"""The state of one arm in training, over a block of seeds."""
+"""The state of one run in training, over a block of seeds."""
 
 from __future__ import annotations
 
@@ -8,112 +8,91 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 
-from . import deep
-from .models import MODELS, initial_values, trained_shapes
-from .moments import Moments
-from .recipes import ARMS, Task
-from .risk import risk_and_gradient
-from .sampling import GramBatch
-from .spec import TaskMixture
+from .. import models
+from . import adam
+from .recipe import Run
 
 log = logging.getLogger(__name__)
 
-BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # Adam's defaults
+STATE = ("theta", "first", "second")  # what a step changes and the next one needs
 
 
 class Track:
-    """A task's parameters for a block of seeds, and its Adam.
+    """A run's parameters for a block of seeds, and its optimiser's state.
 
     All trained parameters of a seed are one row of `theta`, their gradient one row of `grad`;
-    `params` are views into it. One layer is small algebra in NumPy on the CPU (at these sizes
-    twice as fast as torch); deeper models are torch on any device, with autograd.
+    `params` are views into it, besides what is frozen. Arrays are the engine's.
     """
 
     def __init__(
         self,
-        task: Task,
-        mix: TaskMixture,
+        run: Run,
+        engine: Any,
+        shape: tuple[int, int],
         seeds: Sequence[int],
-        frozen: Mapping[str, Any],
-        device: str,
+        frozen: Mapping[str, Any] | None = None,
     ) -> None:
-        self.task, self.mix, self.seeds = task, mix, seeds
-        self.model = MODELS[task.model](mix.dim, mix.tasks, task.layers)
-        self.shapes = trained_shapes(self.model, ARMS[task.arm])
-        theta = torch.from_numpy(self._initial_theta())
-        self.theta = theta if task.layers == 1 else theta.to(device, torch.float32)
-        self.grad = torch.zeros_like(self.theta)
-        self.first = torch.zeros_like(self.grad)  # Adam's running mean of the gradient
-        self.second = torch.zeros_like(self.grad)  # and of its square
-        self.diverged_at = torch.full((len(seeds),), -1)  # iteration at which it was seen
-        self.params = {**frozen, **self._views(self.theta)}
+        """`shape` is (d, K)."""
+        self.run, self.engine, self.seeds = run, engine, seeds
+        self.model = models.load(run.module)(*shape, run.layers)
+        self.shapes = self.model.trained_shapes(run.arm)
+        initial = self.model.initial_values(run.arm, seeds, run.recipe.init_std)
+        self.theta, self.grad, self.first, self.second = (
+            engine.array(flat) for flat in _flat_and_zeros(initial, len(seeds))
+        )
+        self.diverged_at = np.full(len(seeds), -1)  # iteration at which it was seen
+        self.params = {**(frozen or {}), **self._views(self.theta)}
         self._grads = self._views(self.grad)
-        self._rates = torch.ones_like(self.grad[:1])
-        if "prompts" in self.shapes:
-            self._views(self._rates)["prompts"][:] = task.recipe.prompt_lr_factor
-        self._sigma_x = self.theta.new_tensor(mix.sigma_x)
+        self._rates = engine.array(self._rate_factors())
 
-    def _initial_theta(self) -> np.ndarray:
-        arm = ARMS[self.task.arm]
-        values = initial_values(self.shapes, self.seeds, self.task.recipe.init_std)
-        if arm.heads and not arm.weights:  # fine-tuning starts from the head that plain had
-            values["heads"][:] = np.eye(self.mix.dim + 1)[-1]
-        return np.concatenate([v.reshape(len(self.seeds), -1) for v in values.values()], 1)
+    def _views(self, flat: Any) -> dict[str, Any]:
+        """Parameters by name."""
+        views, start = {}, 0
+        for name, shape in self.shapes.items():
+            end = start + math.prod(shape)
+            views[name] = flat[:, start:end].reshape(len(flat), *shape)
+            start = end
+        return views
 
-    def _views(self, flat: torch.Tensor) -> dict[str, Any]:
-        """Parameters by name: arrays for one layer, leaves of autograd for more."""
-        parts = flat.split([math.prod(shape) for shape in self.shapes.values()], dim=1)
-        named = zip(self.shapes.items(), parts, strict=True)
-        views = {name: part.unflatten(1, shape).detach() for (name, shape), part in named}
-        if self.task.layers == 1:
-            return {name: view.numpy() for name, view in views.items()}
-        return {name: view.requires_grad_(flat is self.theta) for name, view in views.items()}
+    def _rate_factors(self) -> np.ndarray:
+        factors = {"prompts": self.run.recipe.prompt_lr_factor}
+        parts = [
+            np.full(math.prod(shape), factors.get(name, 1.0)) for name, shape in self.shapes.items()
+        ]
+        return np.concatenate(parts)[None]
 
-    def step(self, iteration: int, data: Moments | GramBatch) -> torch.Tensor:
+    def step(self, iteration: int, data: Any) -> np.ndarray:
         """One step of Adam; returns every seed's risk before it."""
-        if isinstance(data, Moments):
-            with np.errstate(over="ignore", invalid="ignore"):  # diverged seeds are counted later
-                risks, grad = risk_and_gradient(data, self.model.one_layer(self.params))
-                self.model.pull_back(self.params, grad, self._grads)
-            value = torch.from_numpy(risks)
-        else:
-            self.grad.zero_()
-            value = deep.batch_risk_and_gradient(
-                data, self.params, self._sigma_x, self.mix.noise_var, self._grads
-            )
-        with torch.inference_mode():
-            if self.task.recipe.clip_norm is not None:
-                norms = self.grad.norm(dim=1, keepdim=True)
-                self.grad.mul_((self.task.recipe.clip_norm / norms).clamp(max=1))
-            self._adam(iteration)
-        return value
+        risks = self.engine.risk_and_gradient(self.model, data, self.params, self._grads)
+        recipe = self.run.recipe
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            if recipe.clip_norm is not None:
+                norms = ((self.grad * self.grad).sum(1) ** 0.5)[:, None]
+                self.grad *= (recipe.clip_norm / norms).clip(max=1)
+            rates = recipe.lr_at(iteration) * self._rates
+            adam.update(self.theta, self.first, self.second, self.grad, rates, iteration + 1)
+        return risks
 
-    def _adam(self, iteration: int) -> None:
-        steps = iteration + 1
-        self.first.lerp_(self.grad, 1 - BETA1)
-        self.second.mul_(BETA2).addcmul_(self.grad, self.grad, value=1 - BETA2)
-        spread = self.second.sqrt().mul_((1 - BETA2**steps) ** -0.5).add_(EPSILON)
-        rate = self.task.recipe.lr_at(iteration) / (1 - BETA1**steps)
-        self.theta.addcdiv_(self.first * self._rates, spread, value=-rate)
-
-    def note_divergence(self, iteration: int, value: torch.Tensor) -> None:
-        bad = ~torch.isfinite(value.cpu()) & (self.diverged_at < 0)
+    def note_divergence(self, iteration: int, risks: np.ndarray) -> None:
+        bad = ~np.isfinite(risks) & (self.diverged_at < 0)
         if bad.any():
-            seeds = [self.seeds[i] for i in bad.nonzero().flatten()]
-            log.warning("%s: seeds %s diverged by iteration %d", self.task.key, seeds, iteration)
+            seeds = [self.seeds[i] for i in bad.nonzero()[0]]
+            log.warning("%s: seeds %s diverged by iteration %d", self.run.key, seeds, iteration)
             self.diverged_at[bad] = iteration
 
-    def state(self) -> dict[str, Any]:
-        """All that changes in training; the checkpoint."""
-        return {
-            "theta": self.theta,
-            "first": self.first,
-            "second": self.second,
-            "diverged_at": self.diverged_at,
-        }
+    def state(self) -> dict[str, np.ndarray]:
+        """All that changes in training, for the checkpoint."""
+        arrays = {name: self.engine.numbers(getattr(self, name)) for name in STATE}
+        return arrays | {"diverged_at": self.diverged_at}
 
-    def restore(self, state: Mapping[str, torch.Tensor]) -> None:
-        for name, tensor in self.state().items():
-            tensor.copy_(state[name])
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        for name in STATE:
+            getattr(self, name)[:] = self.engine.array(state[name])
+        self.diverged_at[:] = state["diverged_at"]
+
+
+def _flat_and_zeros(values: Mapping[str, np.ndarray], seeds: int) -> list[np.ndarray]:
+    """Parameters with a row per seed; and zeros for the gradient and Adam's two means."""
+    flat = np.concatenate([value.reshape(seeds, -1) for value in values.values()], axis=1)
+    return [flat, *(np.zeros_like(flat) for _ in range(3))]

@@ -1,7 +1,7 @@
-"""Training: Adam over a block of seeds at once, stage by stage of the paper's protocol.
+"""Training: all seeds of a block at once, stage by stage of the paper's protocol.
 
 Arms that train the attention weights start from random initialisations; then the fine-tuned
-arms start from the same seed's finished `plain` weights. All arms of one depth step through the
+arms start from the same seed's finished `plain` weights. All runs of one engine step through the
 same data together.
 """
 
@@ -12,20 +12,16 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import torch
 
-from . import deep
+from .. import engines, models
+from ..models.arms import ARMS
+from ..problem.streams import Stream
 from .checkpoint import Checkpoint
-from .moments import Moments, batch_moments, population_moments
-from .recipes import ARMS, Task
-from .risk import risk
-from .sampling import GramBatch, GramSampler
-from .spec import TaskMixture
-from .tracks import Track
+from .recipe import Run
+from .track import Track
 
 log = logging.getLogger(__name__)
 
@@ -34,185 +30,150 @@ HEARTBEAT_SECONDS = 10
 
 
 def train(
-    mix: TaskMixture,
-    n: int,
-    tasks: Sequence[Task],
+    contexts: Any,
+    runs: Sequence[Run],
     seeds: Sequence[int],
     *,
     checkpoint: Checkpoint | None = None,
     device: str = "cpu",
+    threads: int = 1,
 ) -> list[dict[str, Any]]:
-    """Train every task for a block of seeds; a row per (task, seed) with its test risk."""
-    job = _Job(mix, n, seeds, device, checkpoint)
-    rows = []
-    for layers in sorted({task.layers for task in tasks}):
-        wanted = [task for task in tasks if task.layers == layers]
-        scratch = [task for task in wanted if ARMS[task.arm].weights]
-        tuned = [task for task in wanted if not ARMS[task.arm].weights]
+    """Train every run for a block of seeds; a row per (run, seed) with its test risk."""
+    job = _Job(contexts, seeds, checkpoint)
+    tracks: dict[str, Track] = {}
+    for view in dict.fromkeys(models.load(run.module).view for run in runs):
+        engine = engines.load(view)(contexts, device, threads)
+        wanted = [run for run in runs if models.load(run.module).view == view]
+        scratch = [run for run in wanted if ARMS[run.arm].weights]
+        tuned = [run for run in wanted if not ARMS[run.arm].weights]
         scratch += _missing_plain(scratch, tuned)
-        tracks = job.run_stage(f"L={layers} from scratch", [job.track(task) for task in scratch])
-        frozen = {t.task.model: t.params for t in tracks if t.task.arm == "plain"}
-        tracks += job.run_stage(
-            f"L={layers} fine-tuning", [job.track(task, frozen[task.model]) for task in tuned]
-        )
-        by_key = {track.task.key: track for track in tracks}
-        for task in wanted:
-            rows += job.rows(by_key[task.key])
-    return rows
+        found = [job.track(run, engine) for run in scratch]
+        job.run_stage(f"{view}, training", Stream.TRAINING, found)
+        frozen = {_owner(t.run): t.params for t in found if t.run.arm == "plain"}
+        tuning = [job.track(run, engine, frozen[_owner(run)]) for run in tuned]
+        job.run_stage(f"{view}, fine-tuning", Stream.FINE_TUNING, tuning)
+        tracks |= {track.run.key: track for track in (*found, *tuning)}
+    return [row for run in runs for row in job.rows(tracks[run.key])]
 
 
-def _missing_plain(scratch: Sequence[Task], tuned: Sequence[Task]) -> list[Task]:
+def _owner(run: Run) -> tuple[str, int]:
+    """Whose weights a run has."""
+    return run.model, run.layers
+
+
+def _missing_plain(scratch: Sequence[Run], tuned: Sequence[Run]) -> list[Run]:
     """`plain` for the models that are fine-tuned but whose `plain` nobody asked for."""
-    have = {task.model for task in scratch if task.arm == "plain"}
-    first = {task.model: task for task in reversed(tuned) if task.model not in have}
-    return [replace(task, arm="plain") for task in first.values()]
+    have = {_owner(run) for run in scratch if run.arm == "plain"}
+    first = {_owner(run): run for run in reversed(tuned) if _owner(run) not in have}
+    return [replace(run, arm="plain") for run in first.values()]
 
 
 class _Job:
     """One block of seeds at one (setting, n): its stages and its checkpoint."""
 
-    def __init__(
-        self,
-        mix: TaskMixture,
-        n: int,
-        seeds: Sequence[int],
-        device: str,
-        checkpoint: Checkpoint | None,
-    ) -> None:
-        self.mix, self.n, self.seeds, self.device = mix, n, seeds, device
-        self.checkpoint = checkpoint
-        self.saved = checkpoint.load() if checkpoint else None
-        self.finished: dict[str, list] = dict(self.saved["finished"]) if self.saved else {}
+    def __init__(self, contexts: Any, seeds: Sequence[int], checkpoint: Checkpoint | None) -> None:
+        self.contexts, self.seeds, self.checkpoint = contexts, seeds, checkpoint
+        saved = checkpoint.load() if checkpoint else None
+        self.progress, self.saved = saved or ({"finished": []}, {})
+        self.finished: dict[str, list[Track]] = {}
 
-    def track(self, task: Task, frozen: Mapping[str, Any] | None = None) -> Track:
-        seeds = [s for s in self.seeds if task.seeds is None or s < task.seeds]
-        return Track(task, self.mix, seeds, frozen or {}, self.device)
+    def track(self, run: Run, engine: Any, frozen: Mapping[str, Any] | None = None) -> Track:
+        spec = self.contexts.spec
+        seeds = [s for s in self.seeds if run.seeds is None or s < run.seeds]
+        return Track(run, engine, (spec.dim, spec.tasks), seeds, frozen)
 
-    def run_stage(self, name: str, tracks: list[Track]) -> list[Track]:
+    def run_stage(self, name: str, stream: Stream, tracks: list[Track]) -> None:
         """Train the tracks together, from where the checkpoint left them."""
-        if not tracks or self._restored(tracks, self.finished.get(name)):
-            return tracks
-        first = 0
-        if self.saved and self.saved["stage"] == name:
-            self._restored(tracks, self.saved["tracks"])
-            first = self.saved["iteration"]
-            log.info("%s: going on from iteration %d", name, first)
-        iterations = max(track.task.recipe.iterations for track in tracks)
-        data = _DataStream(self.mix, self.n, name, self.device)
-        progress = _Progress(f"{self.mix.name} n={self.n} {name}", first, iterations)
+        iterations = max((track.run.recipe.iterations for track in tracks), default=0)
+        first = self._restore(name, tracks, iterations)
+        progress = _Progress(f"{self.contexts.spec.name} n={self.contexts.n} {name}", first)
         for iteration in range(first, iterations):
-            active = [t for t in tracks if iteration < t.task.recipe.iterations]
-            values = [track.step(iteration, data.at(iteration, track.task)) for track in active]
+            active = [t for t in tracks if iteration < t.run.recipe.iterations]
+            risks = [
+                track.step(iteration, track.engine.data(stream, iteration, track.run.recipe))
+                for track in active
+            ]
             done = iteration + 1
             if done % CHECK_EVERY == 0 or done == iterations:
-                for track, value in zip(active, values, strict=True):
-                    track.note_divergence(done, value)
-                progress.show(done, active, values)
+                for track, values in zip(active, risks, strict=True):
+                    track.note_divergence(done, values)
+                progress.show(done, iterations, active, risks)
                 self._save_if_due(name, done, tracks)
-        self.finished[name] = [track.state() for track in tracks]
-        return tracks
+        self.finished[name] = tracks
 
-    @staticmethod
-    def _restored(tracks: Sequence[Track], states: Sequence[Mapping[str, Any]] | None) -> bool:
-        if states is None:
-            return False
-        for track, state in zip(tracks, states, strict=True):
-            track.restore(state)
-        return True
+    def _restore(self, name: str, tracks: Sequence[Track], iterations: int) -> int:
+        """Put the tracks where the checkpoint has them; at which iteration that is."""
+        if name in self.progress["finished"]:
+            first = iterations
+        elif self.progress.get("stage") == name:
+            first = self.progress["iteration"]
+            log.info("%s: going on from iteration %d", name, first)
+        else:
+            return 0
+        for i, track in enumerate(tracks):
+            names = [key for key in self.saved if key.startswith(f"{name}/{i}/")]
+            track.restore({key.rpartition("/")[2]: self.saved[key] for key in names})
+        return first
 
     def _save_if_due(self, name: str, iteration: int, tracks: Sequence[Track]) -> None:
         if self.checkpoint and self.checkpoint.due:
-            self.checkpoint.save(
-                {
-                    "stage": name,
-                    "iteration": iteration,
-                    "tracks": [track.state() for track in tracks],
-                    "finished": self.finished,
-                }
-            )
+            progress = {"stage": name, "iteration": iteration, "finished": list(self.finished)}
+            arrays = {
+                f"{stage}/{i}/{key}": array
+                for stage, members in {**self.finished, name: tracks}.items()
+                for i, track in enumerate(members)
+                for key, array in track.state().items()
+            }
+            self.checkpoint.save(progress, arrays)
 
     def rows(self, track: Track) -> list[dict[str, Any]]:
-        """Test risks. One layer: exact, so the best seed is chosen by the reported risk itself.
-        Deeper: estimated on held-out contexts, the best seed being chosen on a set of its own,
-        because a minimum over noisy estimates is biased low."""
-        task = track.task
-        if task.layers == 1:
-            moments = population_moments(self.mix, self.n)
-            report = selection = risk(moments, track.model.one_layer(track.params))
-            error = np.zeros_like(report)
-        else:
-            (report, error), (selection, _) = (
-                self._heldout(track, s) for s in ("report", "select")
-            )
-        columns = zip(
-            track.seeds,
-            *(column.tolist() for column in (report, error, selection, track.diverged_at)),
-            strict=True,
-        )
+        run = track.run
+        test = track.engine.test(track.model, track.params, run.recipe)
+        columns = (test.report, test.error, test.selection, track.diverged_at)
+        by_seed = zip(track.seeds, *(column.tolist() for column in columns), strict=True)
         return [
             {
-                "setting": self.mix.name,
-                "n": self.n,
-                "model": task.model,
-                "layers": task.layers,
-                "arm": task.arm,
+                "setting": self.contexts.spec.name,
+                "n": self.contexts.n,
+                "model": run.model,
+                "layers": run.layers,
+                "arm": run.arm,
                 "seed": seed,
-                "risk": value,
-                "risk_se": se,
-                "iterations": task.recipe.iterations if diverged < 0 else diverged,
-                "status": "ok" if diverged < 0 and math.isfinite(value) else "diverged",
-                "selection_risk": select,
+                "risk": risk,
+                "risk_se": error,
+                "iterations": run.recipe.iterations if diverged < 0 else diverged,
+                "status": "ok" if diverged < 0 and math.isfinite(risk) else "diverged",
+                "selection_risk": selection,
             }
-            for seed, value, se, select, diverged in columns
+            for seed, risk, error, selection, diverged in by_seed
         ]
-
-    def _heldout(self, track: Track, stream: str) -> tuple[torch.Tensor, torch.Tensor]:
-        sampler = GramSampler(self.mix, self.n, stream, self.device)
-        batch = sampler.batch(0, track.task.recipe.test_contexts)
-        sigma_x = track.theta.new_tensor(self.mix.sigma_x)
-        return deep.heldout_risk(batch, track.params, sigma_x, self.mix.noise_var)
-
-
-class _DataStream:
-    """What the tracks of a stage train on at each iteration, made once for all of them."""
-
-    def __init__(self, mix: TaskMixture, n: int, stage: str, device: str) -> None:
-        sampler = GramSampler(mix, n, f"train {stage}", device)
-        self._batch = lru_cache(maxsize=2)(sampler.batch)
-        self._batch_moments = lru_cache(maxsize=2)(
-            lambda *key: batch_moments(self._batch(*key), mix)
-        )
-        self._exact = lru_cache(maxsize=2)(
-            lambda scale: population_moments(mix.scaled_means(scale), n)
-        )
-
-    def at(self, iteration: int, task: Task) -> Moments | GramBatch:
-        scale = task.recipe.mean_scale_at(iteration)
-        if task.recipe.gradient == "exact":
-            return self._exact(scale)
-        key = (iteration, task.recipe.gradient, scale)
-        return self._batch_moments(*key) if task.layers == 1 else self._batch(*key)
 
 
 class _Progress:
     """A line in the log now and then: where training is and when it will be done."""
 
-    def __init__(self, name: str, first: int, iterations: int) -> None:
-        self.name, self.first, self.iterations = name, first, iterations
+    def __init__(self, name: str, first: int) -> None:
+        self.name, self.first = name, first
         self.started = self.shown = time.monotonic()
 
-    def show(self, done: int, tracks: Sequence[Track], values: Sequence[torch.Tensor]) -> None:
+    def show(
+        self, done: int, iterations: int, tracks: Sequence[Track], risks: Sequence[np.ndarray]
+    ) -> None:
         now = time.monotonic()
-        if now - self.shown < HEARTBEAT_SECONDS and done != self.iterations:
+        if now - self.shown < HEARTBEAT_SECONDS and done != iterations:
             return
         self.shown = now
         rate = (done - self.first) / (now - self.started)
-        risks = ", ".join(
-            f"{track.task.model} {track.task.arm} {value.nan_to_num(torch.inf).min():.4f}"
-            f"/{value.nanmedian():.4f}"
-            for track, value in zip(tracks, values, strict=True)
+        found = ", ".join(
+            f"{track.run.key} {np.nan_to_num(values, nan=np.inf).min():.4f}/{_median(values):.4f}"
+            for track, values in zip(tracks, risks, strict=True)
         )
         log.info(
             "%s: %d/%d, best/median risk %s, %.0f it/s, ETA %.0f s",
-            self.name, done, self.iterations, risks, rate, (self.iterations - done) / rate,
+            self.name, done, iterations, found, rate, (iterations - done) / rate,
         )  # fmt: skip
+
+
+def _median(values: np.ndarray) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else math.nan

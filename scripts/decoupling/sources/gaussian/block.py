@@ -1,31 +1,41 @@
-"""From a setting's block in the config to numbers, or to a list of what to change in it.
-
-Apart from `spec`, which everything depends on: another message here trains nothing anew.
-"""
+"""From a setting's block in the config to its spec, or to a list of what to change in it."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from .spec import TaskMixture
+from ...plan.values import SpecError, is_integer, is_number, number_as_text
+from ...problem.mixture import TaskMixture
 
 WEIGHT_SUM_TOLERANCE = 1e-9
 SYMMETRY_TOLERANCE = 1e-10
 
+PROPERTIES = {  # JSON schemas of the keys; matrices and vectors are looked at below
+    "d": {"description": "Dimension of x", "type": "integer", "minimum": 1},
+    "weights": {"description": "Task probabilities", "type": "array", "minItems": 1},
+    "means": {
+        "description": "Task means; a number c is c·1, a list of d numbers the vector",
+        "type": "array",
+        "minItems": 1,
+    },
+    "covs": {
+        "description": "Task covariances; a number c is c·cov_base, a d×d list the matrix",
+        "type": "array",
+        "minItems": 1,
+    },
+    "cov_base": {
+        "description": "What numbers in covs multiply; identity, d diagonal entries or a d×d list"
+    },
+    "sigma_x": {"description": "Covariance of x; identity, d diagonal entries or a d×d list"},
+    "noise_var": {"description": "Variance of the label noise", "type": "number", "minimum": 0},
+}
+REQUIRED = ("d", "weights", "means", "covs")
 
-class SpecError(ValueError):
-    """A block that does not describe a mixture; `problems` has a line each."""
 
-    def __init__(self, problems: list[str]) -> None:
-        super().__init__("\n".join(problems))
-        self.problems = problems
-
-
-def mixture_from_config(name: str, block: Mapping[str, Any]) -> TaskMixture:
+def make_spec(name: str, block: Mapping[str, Any]) -> TaskMixture:
     """Expand a block of the config's `settings`, or raise SpecError with every problem in it.
 
     A number c among `means` is c·1 and among `covs` c·`cov_base`; lists are taken as they are.
@@ -161,26 +171,6 @@ class _Expander:
             self._problem("noise_var", f"is {value!r}; a variance is a finite number, 0 or more")
             return 0.0
         return float(value)
-
-
-def number_as_text(value: Any) -> str | None:
-    """What to say of a text that was meant as a number; None for anything else."""
-    try:
-        number = float(value) if isinstance(value, str) else None
-    except ValueError:
-        number = None
-    if number is None or not math.isfinite(number):
-        return None
-    meant = int(number) if number.is_integer() else number
-    return f"{value!r} was read as text; write {meant!r} (YAML needs 1.0e-3 for 1e-3)"
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def is_integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _shape_words(shape: tuple[int, ...]) -> str:

@@ -1,0 +1,91 @@
+"""Models. Each is a module of this folder, with its class under the name MODEL.
+
+A model says itself what it is; nothing else lists or names it. Jobs load the modules of the models
+they train and no others, so that a new model, or an edit to one, leaves the others' results alone.
+Model modules import neither torch nor pandas: the workflow reads all of them when it starts.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import ClassVar
+
+import numpy as np
+
+from .arms import ARMS
+
+Arrays = Mapping[str, np.ndarray]
+Shapes = dict[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model for K tasks in dimension d, and how its parameters make a prediction.
+
+    Parameters are kept by name, batched over seeds: the model's own weights, `prompts` (p_k) and
+    `heads` (h_k), both [seeds, K, D]. The arm decides which of them exist and which are trained.
+    What the engine of its view needs besides is in the view's module in `engines`.
+    """
+
+    name: ClassVar[str]  # in the config
+    deeper: ClassVar[bool] = False  # whether it is for L ≥ 2 layers, or for one
+    view: ClassVar[str]  # what it sees of the data: the engine it is trained by
+    recipe: ClassVar[str]  # the block of a protocol that says how it is trained
+    references: ClassVar[tuple[str, ...]] = ()  # computed curves that bound it: theorem, optimum
+    task_heads: ClassVar[bool] = True  # whether a task can have a head of its own
+
+    dim: int
+    tasks: int
+    layers: int = 1
+
+    @property
+    def weight_shapes(self) -> Shapes:
+        """Name and shape (of one seed) of the weights."""
+        raise NotImplementedError
+
+    @classmethod
+    def exact(cls) -> bool:
+        """Whether moments are all it sees. Then the gradient and the test risk can be exact, and
+        seeds share most of the work."""
+        return cls.view == "moments"
+
+    @classmethod
+    def trains(cls, arm: str) -> bool:
+        """Whether the model has this arm."""
+        return cls.task_heads or not ARMS[arm].heads
+
+    def trained_shapes(self, arm: str) -> Shapes:
+        """Name and shape (of one seed) of what an arm trains."""
+        parts = ARMS[arm]
+        shapes = dict(self.weight_shapes) if parts.weights else {}
+        shapes |= {
+            name: (self.tasks, self.dim + 1)
+            for name, trained in (("prompts", parts.prompts), ("heads", parts.heads))
+            if trained
+        }
+        return shapes
+
+    def initial_values(self, arm: str, seeds: Sequence[int], std: float) -> dict[str, np.ndarray]:
+        """Independent N(0, std²) entries, a stream of its own for every (seed, parameter name).
+
+        So a seed starts the same whichever arm, context length or block of seeds it is in.
+        Heads that are fine-tuned start from the head that `plain` had, e_D.
+        """
+        values = {
+            name: std * np.stack([_stream(seed, name).standard_normal(shape) for seed in seeds])
+            for name, shape in self.trained_shapes(arm).items()
+        }
+        if ARMS[arm].heads and not ARMS[arm].weights:
+            values["heads"][:] = np.eye(self.dim + 1)[-1]
+        return values
+
+
+def _stream(seed: int, name: str) -> np.random.Generator:
+    return np.random.default_rng([seed, zlib.crc32(name.encode())])
+
+
+def load(module: str) -> type[Model]:
+    return import_module(f"{__name__}.{module}").MODEL

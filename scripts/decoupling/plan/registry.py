@@ -1,0 +1,52 @@
+"""What there is in the folders of models, kinds of figures and sources: a file is all it takes."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+from .. import figures, models, sources
+
+
+def _names(package: ModuleType) -> list[str]:
+    return sorted(found.name for found in iter_modules(package.__path__))
+
+
+def _members(package: ModuleType, attribute: str) -> dict[str, type]:
+    """By module, what a package's modules have under this name; helpers have nothing."""
+    found = {name: vars(import_module(f"{package.__name__}.{name}")) for name in _names(package)}
+    return {name: members[attribute] for name, members in found.items() if attribute in members}
+
+
+@cache
+def model_modules() -> dict[str, type[models.Model]]:
+    return _members(models, "MODEL")
+
+
+@cache
+def kinds() -> dict[str, type[figures.Figure]]:
+    return _members(figures, "KIND")
+
+
+@cache
+def source_blocks() -> dict[str, ModuleType]:
+    """How each source reads its settings."""
+    return {name: import_module(f"{sources.__name__}.{name}.block") for name in _names(sources)}
+
+
+def model_names() -> list[str]:
+    return sorted({model.name for model in model_modules().values()})
+
+
+def find_model(name: str, layers: int) -> str | None:
+    """The module of a model of this name and depth."""
+    return next(
+        (
+            module
+            for module, model in model_modules().items()
+            if model.name == name and model.deeper == (layers > 1)
+        ),
+        None,
+    )

@@ -1,0 +1,34 @@
+"""What every reader of the config needs: numbers as YAML writes them, and a list of problems."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+class SpecError(ValueError):
+    """A block that does not describe what it should; `problems` has a line each."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+def number_as_text(value: Any) -> str | None:
+    """What to say of a text that was meant as a number; None for anything else."""
+    try:
+        number = float(value) if isinstance(value, str) else None
+    except ValueError:
+        number = None
+    if number is None or not math.isfinite(number):
+        return None
+    meant = int(number) if number.is_integer() else number
+    return f"{value!r} was read as text; write {meant!r} (YAML needs 1.0e-3 for 1e-3)"
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,30 @@
+"""Numbered random streams, so that every batch can be made again from what it is called.
+
+A stream belongs to the numbers of a mixture (not to its name), to n and to a purpose; it is a
+sequence of generators, one per batch. The numbers of the purposes are part of the results: new
+ones are added, none is changed.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from .mixture import TaskMixture
+
+
+class Stream(IntEnum):
+    """What random contexts are for."""
+
+    TRAINING = 1  # batches of the arms that train the weights; all models, depths, seeds share them
+    FINE_TUNING = 2  # batches of the arms that start from a finished `plain`
+    SELECTION = 3  # held-out contexts on which the best seed is chosen
+    REPORT = 4  # held-out contexts on which its risk is reported
+    BAYES = 5  # the Bayes-optimal predictor's
+
+
+def generator(mix: TaskMixture, n: int, stream: int, index: int = 0) -> np.random.Generator:
+    """The random numbers of batch `index`, from NumPy on the CPU whatever the device."""
+    entropy = [int(mix.fingerprint, 16), n, int(stream), index]
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy)))

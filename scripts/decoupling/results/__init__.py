@@ -1,0 +1,1 @@
+"""Tables: their files and columns, the best seed, the scoreboard, the page of results."""

@@ -1,0 +1,1 @@
+"""Gaussian task mixtures, the paper's Definitions 1 and 2."""

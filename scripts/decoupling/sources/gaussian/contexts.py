@@ -1,0 +1,30 @@
+"""Contexts of a Gaussian task mixture, at one n: exact moments, batches and their moments."""
+
+from __future__ import annotations
+
+from ...problem.gram import GramBatch, GramSampler
+from ...problem.mixture import TaskMixture
+from ...problem.moments import Moments, batch_moments, population_moments
+
+
+class GaussianContexts:
+    """What training asks a source for; `spec` has its name and numbers."""
+
+    def __init__(self, spec: TaskMixture, n: int) -> None:
+        self.spec, self.n = spec, n
+
+    @classmethod
+    def read(cls, spec: str, n: int) -> GaussianContexts:
+        return cls(TaskMixture.from_json(spec), n)
+
+    def moments(self, mean_scale: float = 1.0) -> Moments:
+        return population_moments(self.spec.scaled_means(mean_scale), self.n)
+
+    def batch(self, stream: int, index: int, size: int, mean_scale: float = 1.0) -> GramBatch:
+        return GramSampler(self.spec, self.n, stream).batch(index, size, mean_scale)
+
+    def batch_moments(self, stream: int, index: int, size: int, mean_scale: float) -> Moments:
+        return batch_moments(self.batch(stream, index, size, mean_scale), self.spec)
+
+
+CONTEXTS = GaussianContexts

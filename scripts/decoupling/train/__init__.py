@@ -1,0 +1,1 @@
+"""Training: recipes, the optimiser, stages, checkpoints."""

@@ -1,0 +1,156 @@
+"""Which code a job depends on: what it imports, no more and no less."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from decoupling.plan import code
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "scripts"
+LIBRARY = SCRIPTS / "decoupling"
+
+# name: script, and the modules that it loads by name
+JOBS = {
+    "spec": ("specs.py", "sources.gaussian.block"),
+    "one layer": (
+        "train.py",
+        *("sources.gaussian.contexts", "engines.moments", "models.attention", "models.reduced"),
+    ),
+    "deeper": ("train.py", "sources.gaussian.contexts", "engines.gram", "models.layered"),
+    "aggregate": ("aggregate.py",),
+    "theory": ("theory.py",),
+    "bayes": ("bayes.py",),
+    "scoreboard": ("scoreboard.py",),
+    "heatmap": ("heatmap.py",),
+    "reproduction": ("reproduction.py",),
+    **{
+        kind: ("figure.py", f"figures.{kind}")
+        for kind in ("panel", "page", "overview", "rates", "noise", "assumption1")
+    },
+}
+
+# Imports the script and modules of every job afresh, and says which of the library came with them.
+IMPORT = """
+import importlib, json, runpy, sys
+found = {}
+for name, (script, *loaded) in json.loads(sys.argv[1]).items():
+    for module in [m for m in sys.modules if m.split(".")[0] == "decoupling"]:
+        del sys.modules[module]
+    runpy.run_path(f"{sys.path[0]}/{script}", run_name="imported")
+    for module in loaded:
+        importlib.import_module(f"decoupling.{module}")
+    ours = [m for m in sys.modules if m.split(".")[0] == "decoupling"]
+    found[name] = [m.partition(".")[2] for m in ours]
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def imported() -> dict[str, set[str]]:
+    program = f"import sys; sys.path.insert(0, {str(SCRIPTS)!r})\n{IMPORT}"
+    command = [sys.executable, "-c", program, json.dumps(JOBS)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return {name: set(modules) for name, modules in json.loads(done.stdout).items()}
+
+
+def digests() -> dict[str, str]:
+    return {
+        name: code.code_digest(SCRIPTS / script, *loaded)
+        for name, (script, *loaded) in JOBS.items()
+    }
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Nothing remembered from before, nor afterwards."""
+    remembered = (code._bytes, code._imports, code._closure)
+    for function in remembered:
+        function.cache_clear()
+    yield monkeypatch
+    for function in remembered:
+        function.cache_clear()
+
+
+def library_modules() -> dict[str, Path]:
+    found = {}
+    for path in sorted(LIBRARY.rglob("*.py")):
+        parts = path.relative_to(LIBRARY).with_suffix("").parts
+        found[".".join(part for part in parts if part != "__init__")] = path
+    return found
+
+
+def test_an_edit_reruns_exactly_the_jobs_that_import_it(fresh, imported: dict):
+    """Every module of the library in turn."""
+    before, read = digests(), Path.read_bytes
+    used = set()
+    for module, path in library_modules().items():
+
+        def edited(file: Path, path: Path = path) -> bytes:
+            return read(file) + (b"\n# edited\n" if file == path else b"")
+
+        code._bytes.cache_clear()
+        fresh.setattr(Path, "read_bytes", edited)
+        after = digests()
+        changed = {name for name in JOBS if after[name] != before[name]}
+        assert changed == {name for name in JOBS if module in imported[name]}, module
+        used |= {module} if changed else set()
+    assert set(library_modules()) - used == {
+        "plan.checks", "plan.code", "plan.config", "plan.jobs", "plan.registry"
+    }  # fmt: skip
+
+
+def test_theory_and_drawing_are_not_part_of_training(imported: dict):
+    for name in ("one layer", "deeper"):
+        parts = {module.split(".")[0] for module in imported[name]}
+        assert parts == {"", "sources", "problem", "models", "engines", "train", "results"}
+
+
+def test_models_do_not_meet(imported: dict):
+    assert "models.layered" not in imported["one layer"]
+    assert "engines.gram" not in imported["one layer"]
+    assert not {"models.attention", "models.reduced", "engines.moments"} & imported["deeper"]
+
+
+@pytest.mark.parametrize("folder", ["models", "figures", "sources"])
+def test_a_new_file_reruns_nothing(fresh, folder: str, tmp_path: Path):
+    before = digests()
+    copy = tmp_path / "decoupling"
+    for path in library_modules().values():
+        target = copy / path.relative_to(LIBRARY)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    (copy / folder / "another.py").write_text("from ..models.arms import ARMS\n")
+    for function in (code._bytes, code._imports, code._closure):
+        function.cache_clear()
+    fresh.setattr(code, "LIBRARY", copy)
+    assert digests() == before  # also: a moved library has the same digests
+
+
+def test_data_files_count(tmp_path: Path):
+    file = tmp_path / "data.csv"
+    file.write_text("1")
+    one = code.code_digest(SCRIPTS / "scoreboard.py", data=[file])
+    other = tmp_path / "other.csv"
+    other.write_text("2")
+    assert one != code.code_digest(SCRIPTS / "scoreboard.py")
+    assert one != code.code_digest(SCRIPTS / "scoreboard.py", data=[other])
+
+
+RULES = [
+    (rule, body)
+    for file in sorted((ROOT / "rules").glob("*.smk"))
+    for rule, body in re.findall(r"^rule (\w+):\n(.*?)(?=^rule |\Z)", file.read_text(), re.M | re.S)
+]
+
+
+@pytest.mark.parametrize(("rule", "body"), RULES, ids=[rule for rule, _ in RULES])
+def test_every_rule_has_the_digest_of_the_script_it_runs(rule: str, body: str):
+    (script,) = re.findall(r"python \{params\.scripts:q\}/(\w+\.py)", body)
+    (digest,) = re.findall(r"\bcode=.*?code\(\s*\"(\w+\.py)\"", body, re.S)
+    assert script == digest
