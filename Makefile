@@ -1,6 +1,6 @@
 # make figures/fig2c.pdf   sets up .venv and makes the figure
 # make report              makes what is not up to date, then report.html of all of it
-# make diagram             redraws the rules in docs/architecture.md
+# make docs                redraws the rules in docs/architecture.md, writes docs/reproduction.md from the data
 # make test                sets up .venv and runs the tests
 # make test-all            those, and the slow ones: the whole DAG at protocol smoke, random kills
 # make test-system         tests against a real SLURM and Chromium, which it installs (Debian, as root)
@@ -9,7 +9,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: all report diagram test test-all lint unit workflow slow test-system clean
+.PHONY: all report docs test test-all lint unit workflow slow test-system clean
 
 all: $(VENV)/installed
 	$(BIN)/snakemake
@@ -20,8 +20,9 @@ figures/%: $(VENV)/installed FORCE
 report: $(VENV)/installed
 	$(BIN)/snakemake --report-after-run --report report.html
 
-diagram: $(VENV)/installed
+docs: $(VENV)/installed
 	$(BIN)/python docs/diagram.py
+	$(BIN)/snakemake --forcerun reproduction -- docs/reproduction.md
 
 $(VENV)/installed: envs/requirements.txt
 	$(PYTHON) -m venv $(VENV)

@@ -5,6 +5,7 @@ import csv
 import os
 import re
 import sys
+from functools import cache
 
 import yaml
 from snakemake.exceptions import WorkflowError
@@ -62,6 +63,7 @@ def figure(wildcards):
     return CONFIG.figures[wildcards.figure]
 
 
+@cache
 def code(script, *loaded, data=()):
     """Digest of a script, of the library as far as it uses it, and of files of the clone."""
     return code_digest(SCRIPTS / script, *loaded, data=filter(None, data))

@@ -25,7 +25,7 @@ rule reproduction:
     threads: 1
     params:
         scripts=SCRIPTS,
-        code=code("reproduction.py", data=[TEMPLATE, PUBLISHED, *sorted(KEPT.glob("*.*"))]),
+        code=code("reproduction.py", data=(TEMPLATE, PUBLISHED, *sorted(KEPT.glob("*.*")))),
         template=TEMPLATE,
         kept=KEPT,
         published=PUBLISHED,

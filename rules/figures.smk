@@ -24,7 +24,7 @@ rule figure:
     params:
         scripts=SCRIPTS,
         code=lambda wildcards: code(
-            "figure.py", f"figures.{figure(wildcards).kind}", data=[overlaid(wildcards)]
+            "figure.py", f"figures.{figure(wildcards).kind}", data=(overlaid(wildcards),)
         ),
         published=overlaid,
         kind=lambda wildcards: figure(wildcards).kind,

@@ -23,7 +23,7 @@ rule scoreboard:
     threads: 1
     params:
         scripts=SCRIPTS,
-        code=code("scoreboard.py", data=[PUBLISHED]),
+        code=code("scoreboard.py", data=(PUBLISHED,)),
         published=PUBLISHED,
         curves=jobs.canonical_json(jobs.scoreboard_rows(CONFIG)),
         note=lambda wildcards: protocol(wildcards).note(jobs.scored_curves(CONFIG)),

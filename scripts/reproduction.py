@@ -59,6 +59,7 @@ if __name__ == "__main__":
         recipe=(args.kept / "recipe.md").read_text(),
         recipe_joint=(args.kept / "recipe_joint.md").read_text(),
         batch_noise=pd.read_csv(args.kept / "batch_noise.csv").to_dict("records"),
+        rounding=pd.read_csv(args.kept / "rounding.csv").to_dict("records"),
     )
     with atomic_path(args.output) as temporary:
         temporary.write_text(page)
