@@ -9,26 +9,19 @@ min_version("9.0")
 
 ROOT = Path(workflow.current_basedir)  # the clone; results go to where Snakemake runs
 OWN_CONFIG = Path("config/config.yaml")
+IS_MAIN = Path(workflow.main_snakefile).parent == ROOT  # and not a module of another workflow
 
 
-configfile: str(OWN_CONFIG if OWN_CONFIG.exists() else ROOT / OWN_CONFIG)
+configfile: str(OWN_CONFIG if IS_MAIN and OWN_CONFIG.exists() else ROOT / OWN_CONFIG)
 
 
 report: "report/workflow.rst"
 
 
 include: "rules/common.smk"
-include: "rules/specs.smk"
-include: "rules/train.smk"
-include: "rules/aggregate.smk"
-include: "rules/theory.smk"
-include: "rules/figures.smk"
-include: "rules/scoreboard.smk"
-include: "rules/docs.smk"
 
 
 rule all:
-    default_target: True
     input:
         expand(
             "figures/{figure}.{format}",
@@ -41,3 +34,12 @@ rule all:
             format=["parquet", "md", "html"],
         ),
     localrule: True
+
+
+include: "rules/specs.smk"
+include: "rules/train.smk"
+include: "rules/aggregate.smk"
+include: "rules/theory.smk"
+include: "rules/figures.smk"
+include: "rules/scoreboard.smk"
+include: "rules/docs.smk"

@@ -33,8 +33,8 @@ VARIANTS = {
     "joint_heads": PAPER
     | {
         "rate 0.01 with cosine schedule": FAST,
-        "… and means grown from 0": FAST | WARMUP,
-        "… and prompts at 10 times the rate": FAST | PROMPTS,
+        "rate 0.01, cosine, means grown from 0": FAST | WARMUP,
+        "rate 0.01, cosine, prompts at 10 times the rate": FAST | PROMPTS,
         "all three": FAST | WARMUP | PROMPTS,
         "all, but rate 0.001": FAST | WARMUP | PROMPTS | {"lr": 0.001},
         "all, but constant rate": FAST | WARMUP | PROMPTS | {"schedule": "constant"},

@@ -11,10 +11,13 @@ rule reproduction:
     input:
         specs=expand("data/specs/{setting}.json", setting=PAGE_SETTINGS),
         theory=expand("data/theory/{setting}.parquet", setting=PAGE_SETTINGS),
-        # asked for with the page only: a config may do without the figure of rates
+        # asked for with the page only: a config may do without these figures
         rates=lambda wildcards: expand(
             "data/theory/{setting}.parquet", setting=CONFIG.figures["rates"].needs(CONFIG).theory
         ),
+        shared=lambda wildcards: "data/theory/shared.parquet",
+        sampled=lambda wildcards: CONFIG.figures["mixtures"].needs(CONFIG).more["sampled"],
+        identity=lambda wildcards: CONFIG.figures["identity"].needs(CONFIG).more["identity"],
     output:
         page="docs/reproduction.md",
     log:
@@ -33,5 +36,7 @@ rule reproduction:
     shell:
         "python {params.scripts:q}/reproduction.py --template {params.template:q}"
         " --kept {params.kept:q} --figures {params.figures:q} --specs {input.specs}"
-        " --theory {input.theory} --rates {input.rates} --published {params.published:q}"
+        " --theory {input.theory} --rates {input.rates}"
+        " --shared {input.shared} --sampled {input.sampled} --identity {input.identity}"
+        " --published {params.published:q}"
         " --output {output.page} 2> {log}"

@@ -7,6 +7,9 @@ rule figure:
         risks=needed("risks", f"data/{CONFIG.protocol.name}/risks/{{setting}}.parquet"),
         theory=needed("theory", "data/theory/{setting}.parquet"),
         bayes=needed("bayes", "data/bayes/{setting}.parquet"),
+        more=lambda wildcards: [
+            file for files in figure(wildcards).needs(CONFIG).more.values() for file in files
+        ],
     output:
         pdf="figures/{figure}.pdf",
         png=report(
@@ -30,8 +33,13 @@ rule figure:
         kind=lambda wildcards: figure(wildcards).kind,
         drawing=lambda wildcards: jobs.canonical_json(figure(wildcards).drawing(CONFIG)),
         note=lambda wildcards: CONFIG.note(wildcards.figure),
+        more=lambda wildcards: [
+            f"{name}={file}"
+            for name, files in figure(wildcards).needs(CONFIG).more.items()
+            for file in files
+        ],
     shell:
         "python {params.scripts:q}/figure.py --kind {params.kind} --drawing {params.drawing:q}"
         " --note {params.note:q} --specs {input.specs} --risks {input.risks}"
         " --theory {input.theory} --bayes {input.bayes} --published {params.published:q}"
-        " --pdf {output.pdf} --png {output.png} 2> {log}"
+        " --more {params.more} --pdf {output.pdf} --png {output.png} 2> {log}"

@@ -1,4 +1,5 @@
-# Needs a setting's block of the config. Makes its numbers, fully expanded.
+# Needs a setting's block of the config. Makes its numbers, fully expanded. They are worked out when
+# the config is checked, so that an edit that does not change them reruns nothing.
 
 
 rule spec:
@@ -11,10 +12,7 @@ rule spec:
         "../envs/pipeline.yaml"
     threads: 1
     params:
-        scripts=SCRIPTS,
-        code=lambda wildcards: code("specs.py", f"sources.{setting(wildcards).source}.block"),
-        source=lambda wildcards: setting(wildcards).source,
-        block=lambda wildcards: jobs.canonical_json(setting(wildcards).block),
+        spec=lambda wildcards: jobs.spec_text(setting(wildcards)),
     shell:
-        "python {params.scripts:q}/specs.py --source {params.source} --name {wildcards.setting}"
-        " --block {params.block:q} --output {output.spec} 2> {log}"
+        "(printf %s {params.spec:q} > {output.spec}.part && mv {output.spec}.part {output.spec})"
+        " 2> {log}"

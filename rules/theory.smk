@@ -1,5 +1,6 @@
-# Needs a spec. Makes what is computed, not trained: Theorems 1–4 and the exact optimum; and, where
-# a figure asks for it, the Bayes-optimal risk.
+# Needs a spec. Makes what is computed, not trained: closed forms and the exact optimum; and, where
+# a figure asks for them, the Bayes-optimal risk, and what it is worth to be told the task. Random
+# mixtures need no spec.
 
 
 rule theory:
@@ -40,3 +41,41 @@ rule bayes:
     shell:
         "python {params.scripts:q}/bayes.py --spec {input.spec} --n {params.n}"
         " --output {output.bayes} 2> {log}"
+
+
+rule identity:
+    input:
+        spec="data/specs/{setting}.json",
+    output:
+        identity="data/identity/{setting}.parquet",
+    log:
+        "logs/identity/{setting}.log",
+    localrule: True
+    conda:
+        "../envs/pipeline.yaml"
+    threads: 1
+    params:
+        scripts=SCRIPTS,
+        code=code("identity.py"),
+        n=lambda wildcards: sorted(setting(wildcards).n),
+    shell:
+        "python {params.scripts:q}/identity.py --spec {input.spec} --n {params.n}"
+        " --output {output.identity} 2> {log}"
+
+
+rule sample:
+    output:
+        sampled="data/sampled/{figure}/{first}-{last}.parquet",
+    log:
+        "logs/sampled/{figure}/{first}-{last}.log",
+    localrule: True
+    conda:
+        "../envs/pipeline.yaml"
+    threads: 1
+    params:
+        scripts=SCRIPTS,
+        code=code("sample.py"),
+        seed=lambda wildcards: figure(wildcards).block["seed"],
+    shell:
+        "python {params.scripts:q}/sample.py --seed {params.seed}"
+        " --mixtures {wildcards.first} {wildcards.last} --output {output.sampled} 2> {log}"

@@ -19,7 +19,7 @@ rule train:
         runtime=lambda wildcards, attempt: jobs.train_minutes(
             protocol(wildcards), setting(wildcards), attempt
         ),
-        gpu=lambda wildcards: jobs.train_gpus(protocol(wildcards)),
+        gpu=lambda wildcards: jobs.train_gpus(protocol(wildcards), setting(wildcards)),
     params:
         scripts=SCRIPTS,
         code=lambda wildcards: code("train.py", *jobs.train_modules(setting(wildcards))),
@@ -27,7 +27,7 @@ rule train:
         runs=lambda wildcards: jobs.block_runs(
             protocol(wildcards), setting(wildcards), int(wildcards.first), int(wildcards.last)
         ),
-        device=lambda wildcards: protocol(wildcards).device,
+        device=lambda wildcards: jobs.train_device(protocol(wildcards), setting(wildcards)),
     shell:
         "python {params.scripts:q}/train.py --source {params.source} --spec {input.spec}"
         " --n {wildcards.n} --seeds {wildcards.first} {wildcards.last}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from decoupling.problem.mixture import TaskMixture
 from decoupling.results.aggregate import seed_minimum
-from decoupling.results.tables import RISKS, RUNS, TableError, read_all, write_table
+from decoupling.results.tables import RISKS, RUNS, damage_named, read_all, write_table
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
@@ -14,9 +14,6 @@ if __name__ == "__main__":
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
     mix = TaskMixture.from_json(args.spec.read_text())
-    try:
+    with damage_named():
         runs = read_all([Path(line) for line in sys.stdin.read().splitlines()], RUNS)
-    except TableError as error:
-        path = error.path
-        sys.exit(f"{error}\nTo make it anew: rm {path} && snakemake {path}")
     write_table(args.output, seed_minimum(runs, mix), RISKS)

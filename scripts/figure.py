@@ -8,7 +8,7 @@ from decoupling import figures
 from decoupling.draw.style import save
 from decoupling.problem.mixture import TaskMixture
 from decoupling.results.published import read_published
-from decoupling.results.tables import BAYES, RISKS, THEORY, read_all
+from decoupling.results.tables import BAYES, RISKS, TABLES, THEORY, damage_named, read_all
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
@@ -17,15 +17,21 @@ if __name__ == "__main__":
     parser.add_argument("--note", required=True, help="small print")
     for name in ("--specs", "--risks", "--theory", "--published", "--bayes"):
         parser.add_argument(name, required=True, type=Path, nargs="*")
+    parser.add_argument("--more", required=True, nargs="*", help="other tables, as name=file")
     parser.add_argument("--pdf", required=True, type=Path)
     parser.add_argument("--png", required=True, type=Path)
     args = parser.parse_args()
     mixtures = [TaskMixture.from_json(path.read_text()) for path in args.specs]
-    tables = figures.Tables(
-        {mix.name: mix for mix in mixtures},
-        read_all(args.risks, RISKS),
-        read_all(args.theory, THEORY),
-        read_all(args.bayes, BAYES),
-        read_published(args.published),
-    )
+    more: dict[str, list[Path]] = {}
+    for name, _, path in (pair.partition("=") for pair in args.more):
+        more.setdefault(name, []).append(Path(path))
+    with damage_named():
+        tables = figures.Tables(
+            {mix.name: mix for mix in mixtures},
+            read_all(args.risks, RISKS),
+            read_all(args.theory, THEORY),
+            read_all(args.bayes, BAYES),
+            read_published(args.published),
+            {name: read_all(paths, TABLES[name]) for name, paths in more.items()},
+        )
     save(figures.load(args.kind).draw(args.drawing, tables, args.note), args.pdf, args.png)

@@ -2,15 +2,17 @@
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jinja2
 import pandas as pd
 from decoupling.problem.mixture import TaskMixture
+from decoupling.results.beyond import beyond
 from decoupling.results.files import atomic_path
 from decoupling.results.published import read_published
 from decoupling.results.reproduction import Kept, facts
-from decoupling.results.tables import RISKS, THEORY, read_all, read_table
+from decoupling.results.tables import IDENTITY, RISKS, SAMPLED, THEORY, read_all, read_table
 
 PROTOCOLS = ("laptop", "exact", "paper")
 
@@ -34,18 +36,26 @@ if __name__ == "__main__":
     parser.add_argument("--template", required=True, type=Path)
     parser.add_argument("--figures", required=True, type=json.loads, help="settings by figure")
     parser.add_argument("--kept", required=True, type=Path, help="data/reference")
-    for name in ("--specs", "--theory", "--rates", "--published"):
+    tables = ("--theory", "--rates", "--shared", "--sampled", "--identity", "--published")
+    for name in ("--specs", *tables):
         parser.add_argument(name, required=True, type=Path, nargs="+")
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
     mixtures = [TaskMixture.from_json(path.read_text()) for path in args.specs]
+    kept = read_kept(args.kept)
     found = facts(
-        read_kept(args.kept),
+        replace(kept, laptop=kept.laptop[kept.laptop.setting != "shared"]),
         read_all(args.theory, THEORY),
         read_all(args.rates, THEORY),
         {mix.name: mix for mix in mixtures},
         read_published(args.published),
         args.figures,
+    )
+    found |= beyond(
+        kept.laptop[kept.laptop.setting == "shared"],
+        read_all(args.shared, THEORY),
+        read_all(args.sampled, SAMPLED),
+        read_all(args.identity, IDENTITY),
     )
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined,
@@ -60,6 +70,7 @@ if __name__ == "__main__":
         recipe_joint=(args.kept / "recipe_joint.md").read_text(),
         batch_noise=pd.read_csv(args.kept / "batch_noise.csv").to_dict("records"),
         rounding=pd.read_csv(args.kept / "rounding.csv").to_dict("records"),
+        random_mixtures=pd.read_csv(args.kept / "random_mixtures.csv"),
     )
     with atomic_path(args.output) as temporary:
         temporary.write_text(page)

@@ -9,7 +9,7 @@ from decoupling.results.files import atomic_path
 from decoupling.results.published import read_published
 from decoupling.results.scoreboard import SCOREBOARD, scoreboard
 from decoupling.results.scoretext import markdown, page
-from decoupling.results.tables import RISKS, THEORY, read_all, write_table
+from decoupling.results.tables import RISKS, THEORY, damage_named, read_all, write_table
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
@@ -20,12 +20,9 @@ if __name__ == "__main__":
     parser.add_argument("--markdown", required=True, type=Path)
     parser.add_argument("--page", required=True, type=Path)
     args = parser.parse_args()
-    table = scoreboard(
-        json.load(sys.stdin),
-        read_all(args.risks, RISKS),
-        read_all(args.theory, THEORY),
-        read_published(args.published),
-    )
+    with damage_named():
+        risks, theory = read_all(args.risks, RISKS), read_all(args.theory, THEORY)
+    table = scoreboard(json.load(sys.stdin), risks, theory, read_published(args.published))
     write_table(args.table, table.to_dict("records"), SCOREBOARD)
     text = markdown(table, args.note)
     for path, content in ((args.markdown, text), (args.page, page(text))):

@@ -1,7 +1,7 @@
 """The model as the paper writes it: sequences, tokens, attention, autograd. Slow and obvious.
 
 Parameters are one seed's, by the library's names: `query`, `key`, `value` [L, D, D] or `weight`
-[d, d]; `prompts` and `heads` [K, D] where the arm has them.
+[d, d]; `prompts` and `heads` [K, D] where the arm has them; a shared prompt is [1, D].
 """
 
 from __future__ import annotations
@@ -63,7 +63,12 @@ def tokens(sequences: Sequences, prompts: torch.Tensor | None) -> torch.Tensor:
     rows = torch.cat([sequences.x, labels[..., None]], dim=-1)
     if prompts is None:
         return rows
-    return torch.cat([prompts[sequences.task][:, None], rows], dim=1)
+    return torch.cat([_own(prompts, sequences)[:, None], rows], dim=1)
+
+
+def _own(prompts: torch.Tensor, sequences: Sequences) -> torch.Tensor:
+    """Every sequence's prompt, [B, D]: its task's, or the one that all tasks share."""
+    return prompts[sequences.task if len(prompts) > 1 else torch.zeros_like(sequences.task)]
 
 
 def attention(
@@ -104,7 +109,7 @@ def _predict_reduced(params: Parameters, sequences: Sequences) -> torch.Tensor:
     context, query = sequences.x[:, :-1], sequences.x[:, -1]
     summary = (context * sequences.y[:, :-1, None]).sum(1)
     if "prompts" in params:
-        prompt = params["prompts"][sequences.task]
+        prompt = _own(params["prompts"], sequences)
         summary = summary + prompt[:, -1:] * prompt[:, :-1]
     return (query * (summary @ params["weight"].T)).sum(-1)
 

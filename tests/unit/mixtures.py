@@ -93,8 +93,9 @@ def random_parameters(
     """A model with random weights and whatever else the arm gives it, batched over seeds."""
     made = models.load(module)(mix.dim, mix.tasks, layers)
     everything = made.initial_values("joint_heads", seeds, std)  # heads, too, are random
-    present = {**made.weight_shapes, **made.trained_shapes(arm)}
-    return made, {name: everything[name] for name in present}
+    shapes = {**made.weight_shapes, **made.trained_shapes(arm)}
+    # of prompts, as many as the arm has: one for all tasks, or one for each
+    return made, {name: everything[name][:, : shape[0]] for name, shape in shapes.items()}
 
 
 class DoubleEngine(GramEngine):

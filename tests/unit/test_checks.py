@@ -157,8 +157,8 @@ BAD = {
     "source in brackets": (setting(source=["gaussian"]), "settings.x.source: ['gaussian'] is not"),
     "unknown kind": (
         figure(kind="pie"),
-        "figures.x.kind: there is no kind 'pie'; use one of assumption1, noise, overview, page,"
-        " panel, rates",
+        "figures.x.kind: there is no kind 'pie'; use one of assumption1, identity, mixtures,"
+        " noise, overview, page, panel, rates",
     ),
     "unknown key of a figure": (
         figure(setting="one", colour="red"),

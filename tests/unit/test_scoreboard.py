@@ -14,9 +14,9 @@ from decoupling.results.tables import RISKS, THEORY, read_table, write_table
 COLUMNS = [
     *("panel", "model", "layers", "arm", "theorem_worst", "theorem_mean", "optimum_worst"),
     *("optimum_mean", "published_worst", "published_mean", "seeds_ok_least", "verdict"),
-    "has_theorem",
+    *("has_theorem", "centred_worst", "centred_mean"),
 ]
-REFERENCES = {("attention", 1): ["theorem", "optimum"], ("reduced", 1): ["theorem"]}
+REFERENCES = {("attention", 1): ["theorem", "optimum", "centred"], ("reduced", 1): ["theorem"]}
 NAN = math.nan
 
 

@@ -24,7 +24,8 @@ STARTS = {
         *("train.training", "models.attention", "models.reduced", "engines.moments"),
         "sources.gaussian.contexts",
     ),
-    "specs": script("specs.py", "sources.gaussian.block"),
+    "identity": script("identity.py"),
+    "sample": script("sample.py"),
     "theory": script("theory.py"),
     "bayes": script("bayes.py"),
     "plan": """

@@ -198,7 +198,8 @@ def test_fine_tuning_lowers_the_risk(engine: str):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_missing_plain_is_trained_but_not_reported(engine: str):
     tuned = ("finetune", "finetune_heads", "finetune_only_heads")
-    alone = train(CONTEXTS, runs_of(engine, tuned), range(3))
+    (plain,) = runs_of(engine, ("plain",))
+    alone = train(CONTEXTS, [replace(plain, reported=False), *runs_of(engine, tuned)], range(3))
     together = train(CONTEXTS, runs_of(engine, ("plain", *tuned)), range(3))
     assert {row["arm"] for row in alone} == set(tuned)
     assert alone == [row for row in together if row["arm"] != "plain"]
@@ -206,7 +207,10 @@ def test_missing_plain_is_trained_but_not_reported(engine: str):
 
 def test_depths_are_fine_tuned_on_their_own_plain():
     """In one call or in several."""
-    runs = {layers: [run_of("attention", layers, "finetune", DEEP)] for layers in (2, 3)}
+    runs = {
+        layers: [run_of("attention", layers, arm, DEEP) for arm in ("plain", "finetune")]
+        for layers in (2, 3)
+    }
     alone = [row for layers in runs for row in train(CONTEXTS, runs[layers], range(2))]
     assert train(CONTEXTS, runs[2] + runs[3], range(2)) == alone
 

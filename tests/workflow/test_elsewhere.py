@@ -6,22 +6,20 @@ from pathlib import Path
 from .conftest import Project, copy_sources, tiny_config
 
 OUTER = """
-module decoupling:
-    snakefile: "{clone}/Snakefile"
-    config: config
-
-
-use rule * from decoupling as paper_*
-
-
 rule mine:
-    default_target: True
     input:
         "figures/one.pdf",
     output:
         "mine.txt",
     shell:
         "echo made > {{output}}"
+
+
+module decoupling:
+    snakefile: "{clone}/Snakefile"
+{config}
+
+use rule * from decoupling as paper_*
 """
 
 
@@ -63,24 +61,28 @@ def test_results_in_the_clone_move_with_it(done: Project, tmp_path: Path) -> Non
 
 
 def test_as_a_module_of_another_workflow(tmp_path: Path) -> None:
+    """Which has its own first rule, and a config of its own that is none of this one's business;
+    then with this one's config handed over."""
     clone = copy_sources(tmp_path / "clone")
     clone.write_config(tiny_config())
+    before = files(clone.path)
     outer = Project(tmp_path / "outer")
     (outer.path / "config").mkdir(parents=True)
-    before = files(clone.path)
-    for text in (OUTER, OUTER.replace("    config: config\n", "")):
-        (outer.path / "Snakefile").write_text(text.format(clone=clone.path))
-        if "config: config" in text:
-            outer.write_config(clone.config)
-            args = ["--configfile", "config/config.yaml", "--cores=2", "--"]
-        else:
-            (outer.path / "config/config.yaml").unlink()
-            args = ["--cores=2", "--"]
-        plan = outer.planned(*args)
-        made = {"mine": 1, "paper_figure": 1, "paper_train": 2}
-        assert plan == {} if (outer.path / "mine.txt").exists() else made.items() <= plan.items()
-        outer.snakemake(*args)
-        assert (outer.path / "figures/one.pdf").exists()
-        assert outer.planned(*args) == {}
+    outer.write_config({"samples": 3})
+    (outer.path / "Snakefile").write_text(OUTER.format(clone=clone.path, config=""))
+    plan = outer.planned("--cores=2")
+    assert plan == {"mine": 1, "paper_figure": 1, "paper_spec": 1, "paper_train": 2} | {
+        "paper_aggregate": 1,
+        "paper_theory": 1,
+    }
+    outer.snakemake("--cores=2")
+    assert (outer.path / "figures/one.pdf").exists()
+    assert outer.planned("--cores=2") == {}
     assert outer.planned("--cores=2", "paper_all")["paper_scoreboard"] == 1
+    outer.snakemake("--cores=2", "--report", "report.html", "--", "mine")
+
+    handed = OUTER.format(clone=clone.path, config="    config: config")
+    (outer.path / "Snakefile").write_text(handed)
+    outer.write_config(clone.config)
+    assert outer.planned("--cores=2", "--configfile", "config/config.yaml", "--", "mine") == {}
     assert files(clone.path) == before

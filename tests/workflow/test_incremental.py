@@ -60,16 +60,20 @@ def test_more_seeds_and_another_n_train_only_those(done: Project) -> None:
 
 
 def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
-    """Specs are made anew; as they are the same, nothing follows from it."""
+    """As long as the numbers are the same, and however the config writes them."""
     done.edit("scripts/decoupling/sources/gaussian/block.py")
-    done.snakemake("data/specs/one.json", "data/specs/two.json")
+    done.edit("scripts/decoupling/plan/values.py")
+    config = done.config
+    config["settings"]["one"] |= {"means": [[1.0, 1.0], -0.5], "sigma_x": "identity"}
+    done.write_config(config)
     assert done.planned() == {}
 
 
 @pytest.mark.parametrize(
     ("edits", "plan"),
     [
-        (["theory/theorems"], {"theory": 1, "figure": 3} | SCOREBOARD),
+        (["theory/optimum"], {"theory": 1, "figure": 3} | SCOREBOARD),
+        (["theory/theorems"], {"theory": 1, "figure": 4} | SCOREBOARD),  # panels know its arms
         (["figures/panel"], {"figure": 4}),  # the page and the overview are drawn with it
         (["figures/overview", "figures/rates"], {"figure": 1}),
         (["draw/style"], {"figure": 4, "heatmap": 1}),

@@ -38,13 +38,17 @@ def test_every_light_rule_can_be_grouped() -> None:
     assert light == {"all", *re.findall(r"(\w+)=", groups[1])}
 
 
-def test_gpu_is_asked_for_by_training_on_cuda_alone(project: Project) -> None:
+def test_gpu_is_asked_for_by_deeper_training_on_cuda_alone(project: Project) -> None:
     config = project.config
     config["protocols"]["gpu"] = config["protocols"]["smoke"] | {"device": "cuda"}
     project.write_config(config)
-    targets = [f"data/{protocol}/risks/one.parquet" for protocol in ("gpu", "smoke")]
+    targets = [
+        f"data/{protocol}/risks/{setting}.parquet"
+        for protocol in ("gpu", "smoke")
+        for setting in ("one", "two")
+    ]
     jobs = project.snakemake("--dry-run", *targets).stdout.split("\n[")  # each begins with the time
     asking = [job for job in jobs if "gpu=1" in job]
     assert len(asking) == 2  # one per n
-    assert all("rule train:" in job and "protocol=gpu" in job for job in asking)
+    assert all("rule train:" in job and "protocol=gpu, setting=two" in job for job in asking)
     assert not any("gpu=0" in job for job in jobs)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from decoupling.results.scoreboard import SCOREBOARD
-from decoupling.results.tables import BAYES, RISKS, RUNS, THEORY
+from decoupling.results.tables import BAYES, IDENTITY, RISKS, RUNS, SAMPLED, THEORY
 
 from .conftest import ROOT, Project, copy_sources
 from .test_report import embedded
@@ -22,6 +22,7 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def test_every_figure_is_made(smoke: Project) -> None:
     names = ["fig1", "fig2", "figA1", "figA2", "scoreboard", "rates", "noise", "assumption1"]
+    names += ["mixtures", "identity", "shared"]
     names += [f"fig2{x}" for x in "abcd"] + [f"figA1{x}" for x in "abcd"]
     names += [f"figA2{x}" for x in "abcdef"]
     made = {path.name for path in (smoke.path / "figures").iterdir()}
@@ -35,6 +36,8 @@ def test_every_figure_is_made(smoke: Project) -> None:
         ("smoke/risks/*", RISKS),
         ("theory/*", THEORY),
         ("bayes/*", BAYES),
+        ("identity/*", IDENTITY),
+        ("sampled/*/*", SAMPLED),
         ("smoke/scoreboard", SCOREBOARD),
     ],
 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ARM_STYLE = {  # colour, marker, label
     "plain": ("#0072B2", "o", "plain"),
+    "shared": ("#999999", "p", "one prompt for all tasks"),
     "finetune": ("#E69F00", "s", "fine-tuned prompts"),
     "joint": ("#009E73", "^", "joint prompts"),
     "joint_heads": ("#D55E00", "D", "joint prompts and heads"),
@@ -58,6 +59,17 @@ def despine(axes: Iterable[Axes]) -> None:
 
     for ax in axes:
         seaborn.despine(ax=ax)
+
+
+def is_mathtext(text: str) -> bool:
+    """Whether the parts between dollar signs can be drawn."""
+    from matplotlib.mathtext import MathTextParser
+
+    try:
+        MathTextParser("path").parse(text)
+    except ValueError:
+        return False
+    return True
 
 
 def key(label: str, **style: Any) -> Line2D:

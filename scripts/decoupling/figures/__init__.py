@@ -7,7 +7,7 @@ draw it and no others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -48,6 +48,7 @@ class Needs:
     theory: Iterable[str] = ()
     bayes: Iterable[str] = ()
     published: bool = False
+    more: Mapping[str, Sequence[str]] = field(default_factory=dict)  # other tables' files, by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,7 @@ class Tables:
     theory: pd.DataFrame
     bayes: pd.DataFrame
     published: pd.DataFrame
+    more: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class Figure:
 
     properties: ClassVar[dict[str, Any]]  # JSON schemas of its keys
     required: ClassVar[tuple[str, ...]] = ()
+    computed: ClassVar[str] = "Computed, not trained"  # the small print where nothing is trained
     label: ClassVar[str] = ""  # what the report's list says where the block has no title
 
     name: str

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw import style
 from ..draw.describe import describe
+from ..theory.theorems import CLOSED_FORMS
 from . import ARMS, BAYES, Figure, Needs, Problem, Tables, text
 
 if TYPE_CHECKING:
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
 
     from ..plan.config import Config, Curve, Setting
 
-COMPUTED = {"theorem": "theorem", "optimum": "exact optimum"}  # dashed lines, and their label
+COMPUTED = {  # dashed lines, and their label
+    "theorem": "theorem",
+    "optimum": "exact optimum",
+    "centred": "centred theorem",
+}
 TITLE_WIDTH = 48  # letters that fit above a panel
 VISIBLE_ERROR = 0.01  # of the y axis' span: smaller standard errors hide behind the marker
 HOLLOW = {"ms": 7, "mfc": "none", "mew": 0.8, "ls": "none"}
@@ -35,10 +40,7 @@ class Panel(Figure):
         "setting": text("The setting a panel draws; the figure's own name where left out"),
         "title": text("First line of the panel's title"),
         "arms": ARMS,
-        "dashed": {
-            "description": "What the dashed lines are",
-            "enum": ["theorem", "reduced", "optimum", "none"],
-        },
+        "dashed": {"$ref": "#/$defs/dashed"},
         "dashed_arms": ARMS,
         "overlay": {
             "description": "published for hollow markers at the authors' published risks, or none"
@@ -56,6 +58,11 @@ class Panel(Figure):
                 yield "arms", f"{arm} is not trained in {path}; add it to {path}.arms"
             elif "arms" in self.block and not setting.has(setting.model, arm):
                 yield "arms", f"the {setting.model} model has no task heads; remove {arm}"
+        if not self._depths(config):
+            yield "setting", f"the {setting.model} model has none of the arms of {path}; add one"
+        title = self.block.get("title", "")
+        if "$" in title and not style.is_mathtext(title):
+            yield "title", f"{title!r} is no formula; write \\$ for a dollar sign"
         for arm in self.block.get("dashed_arms", []):
             if arm not in arms:
                 yield "dashed_arms", f"{arm} is not among the arms of the panel; remove it"
@@ -67,10 +74,17 @@ class Panel(Figure):
         dashed = self.block.get("dashed", "none")
         if dashed not in ("none", *COMPUTED, *setting.models):
             yield "dashed", f"{path}.models lacks {dashed}; add it"
-        if dashed != "none" and 1 not in setting.layers:
+        if dashed == "centred":
+            known = CLOSED_FORMS["centred"]
+            without = [a for a in self.block.get("dashed_arms", arms) if a not in known]
+            if without:
+                fix = f"list in dashed_arms only arms of {', '.join(known)}"
+                yield "dashed", f"centred has no curve of {', '.join(without)}; {fix}"
+        depths = self._depths(config)
+        if dashed != "none" and depths and 1 not in depths:
             yield "dashed", f"{dashed} is of one layer; use none"
         if self.block.get("overlay") == "published":
-            if 1 not in setting.layers:
+            if 1 not in depths:
                 yield "overlay", "published risks are of one layer; remove it"
             elif not any((self.bases[0], arm) in config.published for arm in arms):
                 yield "overlay", f"nobody published risks of these arms in {path}; remove it"
@@ -92,13 +106,14 @@ class Panel(Figure):
         drawn = setting.drawn(setting.model, layers, self.block.get("arms", setting.arms))
         arms = [curve.arm for curve in drawn]
         one_layer = layers == 1
+        default = "theorem" if any("theorem" in c.model.references for c in drawn) else "none"
         return {
             "setting": self.bases[0],
             "model": setting.model,
             "title": self._title(self._depths(config), layers),
             "layers": layers,
             "arms": arms,
-            "dashed": self.block.get("dashed", "theorem") if one_layer else "none",
+            "dashed": self.block.get("dashed", default) if one_layer else "none",
             "dashed_arms": list(self.block.get("dashed_arms", arms)),
             "overlay": self.block.get("overlay", "none") if one_layer else "none",
             "bayes": self.block.get("bayes", False),

@@ -26,7 +26,8 @@ class Model:
     """A model for K tasks in dimension d, and how its parameters make a prediction.
 
     Parameters are kept by name, batched over seeds: the model's own weights, `prompts` (p_k) and
-    `heads` (h_k), both [seeds, K, D]. The arm decides which of them exist and which are trained.
+    `heads` (h_k), both [seeds, K, D]; a prompt that all tasks share is [seeds, 1, D]. The arm
+    decides which of them exist and which are trained.
     What the engine of its view needs besides is in the view's module in `engines`.
     """
 
@@ -34,7 +35,7 @@ class Model:
     deeper: ClassVar[bool] = False  # whether it is for L ≥ 2 layers, or for one
     view: ClassVar[str]  # what it sees of the data: the engine it is trained by
     recipe: ClassVar[str]  # the block of a protocol that says how it is trained
-    references: ClassVar[tuple[str, ...]] = ()  # computed curves that bound it: theorem, optimum
+    references: ClassVar[tuple[str, ...]] = ()  # computed curves to compare it with
     task_heads: ClassVar[bool] = True  # whether a task can have a head of its own
 
     dim: int
@@ -61,11 +62,10 @@ class Model:
         """Name and shape (of one seed) of what an arm trains."""
         parts = ARMS[arm]
         shapes = dict(self.weight_shapes) if parts.weights else {}
-        shapes |= {
-            name: (self.tasks, self.dim + 1)
-            for name, trained in (("prompts", parts.prompts), ("heads", parts.heads))
-            if trained
-        }
+        if parts.prompts:
+            shapes["prompts"] = (1 if parts.common else self.tasks, self.dim + 1)
+        if parts.heads:
+            shapes["heads"] = (self.tasks, self.dim + 1)
         return shapes
 
     def initial_values(self, arm: str, seeds: Sequence[int], std: float) -> dict[str, np.ndarray]:

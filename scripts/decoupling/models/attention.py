@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import Arrays, Model, Shapes
-from .one_layer import OneLayer, tasks_first
+from .one_layer import OneLayer, prompts_of, pull_back_prompts
 
 
 class Attention(Model):
@@ -12,7 +12,7 @@ class Attention(Model):
     name = "attention"
     view = "moments"
     recipe = "one_layer"
-    references = ("theorem", "optimum")
+    references = ("theorem", "optimum", "centred")
 
     @property
     def weight_shapes(self) -> Shapes:
@@ -25,7 +25,7 @@ class Attention(Model):
             readouts = (params["heads"] @ params["value"][:, 0].mT).swapaxes(0, 1)
         else:
             readouts = params["value"][None, :, 0, :, -1]
-        return OneLayer(scores, readouts, tasks_first(params.get("prompts")))
+        return OneLayer(scores, readouts, prompts_of(params, self.tasks))
 
     def pull_back(self, params: Arrays, grad: OneLayer, out: Arrays) -> None:
         """Write the gradient of the trained parameters, given that of A₁, a_k and p_k, to `out`.
@@ -40,8 +40,7 @@ class Attention(Model):
                 out["value"][:, 0, :, -1] = grad.readouts[0]
         if "heads" in out:
             out["heads"][:] = grad.readouts.swapaxes(0, 1) @ params["value"][:, 0]
-        if "prompts" in out:
-            out["prompts"][:] = grad.prompts.swapaxes(0, 1)
+        pull_back_prompts(grad, out)
 
 
 MODEL = Attention

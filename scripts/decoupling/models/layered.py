@@ -32,11 +32,12 @@ class Layered(Model):
 
     def predictor(self, params: Tensors, contexts: Contexts) -> torch.Tensor:
         """v of every seed and context, [seeds, D, B]."""
+        prompts = params.get("prompts")
         return _Chain(
             contexts,
             params["query"] @ params["key"].mT,
             params["value"],
-            params.get("prompts"),
+            prompts.expand(-1, self.tasks, -1) if prompts is not None else None,
         ).predictor(params.get("heads"))
 
 

@@ -10,6 +10,7 @@ seeds; tasks come first ([K, seeds, D]).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,6 +109,17 @@ def _apply(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return (vectors.swapaxes(0, 1) @ matrices).swapaxes(0, 1)
 
 
-def tasks_first(prompts: np.ndarray | None) -> np.ndarray | None:
-    """From parameters, [seeds, K, D], to [K, seeds, D]."""
-    return None if prompts is None else prompts.swapaxes(0, 1)
+def prompts_of(params: Mapping[str, np.ndarray], tasks: int) -> np.ndarray | None:
+    """p_k of the parameters, [seeds, K or 1, D], as [K, seeds, D]."""
+    if "prompts" not in params:
+        return None
+    prompts = params["prompts"].swapaxes(0, 1)
+    return np.broadcast_to(prompts, (tasks, *prompts.shape[1:]))
+
+
+def pull_back_prompts(grad: OneLayer, out: Mapping[str, np.ndarray]) -> None:
+    """The way back: a shared prompt's gradient is the sum of the tasks'."""
+    if "prompts" in out:
+        by_task = grad.prompts.swapaxes(0, 1)
+        common = out["prompts"].shape[1] < by_task.shape[1]
+        out["prompts"][:] = by_task.sum(1, keepdims=True) if common else by_task

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import Arrays, Model, Shapes
-from .one_layer import OneLayer, tasks_first
+from .one_layer import OneLayer, prompts_of, pull_back_prompts
 
 
 class Reduced(Model):
@@ -32,14 +32,13 @@ class Reduced(Model):
         scores[..., : self.dim] = weight
         readouts = np.zeros((1, seeds, self.dim + 1))
         readouts[..., -1] = 1
-        return OneLayer(scores, readouts, tasks_first(params.get("prompts")))
+        return OneLayer(scores, readouts, prompts_of(params, self.tasks))
 
     def pull_back(self, params: Arrays, grad: OneLayer, out: Arrays) -> None:
         """As attention's."""
         if "weight" in out:
             out["weight"][:] = grad.scores[..., : self.dim]
-        if "prompts" in out:
-            out["prompts"][:] = grad.prompts.swapaxes(0, 1)
+        pull_back_prompts(grad, out)
 
 
 MODEL = Reduced

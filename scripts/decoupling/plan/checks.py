@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
-from ..figures.panel import Panel
+from ..figures.panel import COMPUTED, Panel
 from ..models.arms import ARMS
 from . import registry
 from .config import (
@@ -23,7 +22,7 @@ from .config import (
     read_protocols,
     read_setting,
 )
-from .values import SpecError, is_integer, is_number, number_as_text
+from .values import SpecError, is_finite, is_integer, is_number, number_as_text
 
 SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's
 
@@ -31,7 +30,7 @@ SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's
 _TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
     {
         "integer": lambda _, value: is_integer(value),
-        "number": lambda _, value: is_number(value) and math.isfinite(value),
+        "number": lambda _, value: is_finite(value),
     }
 )
 _Validator = validators.extend(Draft202012Validator, type_checker=_TYPES)
@@ -75,6 +74,7 @@ def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with the lists that the library has: arms, models, recipes."""
     defs = dict(schema["$defs"])
     defs["arm"] = defs["arm"] | {"enum": list(ARMS)}
+    defs["dashed"] = defs["dashed"] | {"enum": [*COMPUTED, *registry.model_names(), "none"]}
     recipes = sorted({model.recipe for model in registry.model_modules().values()})
     properties = defs["protocol"]["properties"] | {
         name: {"$ref": "#/$defs/recipe"} for name in recipes
@@ -162,7 +162,7 @@ def _schema_text(error: ValidationError) -> str:
         )
     if text := number_as_text(value):
         return text
-    if is_number(value) and not math.isfinite(value):
+    if is_number(value) and not is_finite(value):
         return f"{value} is not finite; give a finite number"
     wanted = error.schema.get("description", "")
     hint = f"; this is: {wanted}" if wanted else ""

@@ -128,7 +128,7 @@ class Protocol:
             seeds = self.recipes[name].seeds
             iterations = f"{recipe.iterations:,} iterations"
             parts.append(f"{depth}best of {seeds} seeds, {gradient}, {iterations}")
-        return f"Protocol {self.name}: " + "; ".join(parts) if parts else "Computed, not trained"
+        return f"Protocol {self.name}: " + "; ".join(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,9 @@ class Config:
     published: Collection[tuple[str, str]] = field(default=())  # (setting, arm) with known risks
 
     def note(self, figure: str) -> str:
-        return self.protocol.note(self.figures[figure].curves(self))
+        chosen = self.figures[figure]
+        curves = chosen.curves(self)
+        return self.protocol.note(curves) if curves else chosen.computed
 
     @cached_property
     def scored(self) -> list[tuple[str, Curve]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
+from ..models.arms import ARMS
 from ..train.recipe import Run
+from . import registry
 from .config import Config, Curve, Protocol, Setting
 
 CONTEXTS_PER_MINUTE = 5e6  # one core, three arms of three layers: 7e6 were measured
@@ -20,6 +22,13 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
+@cache
+def spec_text(setting: Setting) -> str:
+    """The content of a setting's spec."""
+    source = registry.source_blocks()[setting.source]
+    return source.make_spec(setting.name, setting.block).to_json()
+
+
 def seed_blocks(protocol: Protocol, setting: Setting) -> list[tuple[int, int]]:
     """(first, last) of each block of seeds that a protocol trains for a setting."""
     seeds = max(run.seeds for run in setting_runs(protocol, setting))
@@ -27,10 +36,15 @@ def seed_blocks(protocol: Protocol, setting: Setting) -> list[tuple[int, int]]:
     return [(first, min(first + size, seeds) - 1) for first in range(0, seeds, size)]
 
 
-@lru_cache
+@cache
 def setting_runs(protocol: Protocol, setting: Setting) -> list[Run]:
-    """What a protocol trains for a setting. Every training job asks, several times."""
-    return [protocol.run(curve) for curve in setting.curves]
+    """What a protocol trains for a setting, with the `plain` that fine-tuned arms start from where
+    nobody asked for it. Every training job asks, several times."""
+    curves = dict.fromkeys(setting.curves, True)
+    for curve in setting.curves:
+        if not ARMS[curve.arm].weights:
+            curves.setdefault(replace(curve, arm="plain"), False)
+    return [replace(protocol.run(c), reported=reported) for c, reported in curves.items()]
 
 
 def block_runs(protocol: Protocol, setting: Setting, first: int, last: int) -> str:
@@ -60,8 +74,9 @@ def train_modules(setting: Setting) -> list[str]:
 def train_mem_mb(setting: Setting) -> int:
     """For d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
     base = 1000 if all(curve.model.exact() for curve in setting.curves) else 2000
+    dim, tasks = registry.source_blocks()[setting.source].shape(setting.block)
     # What grows with d: the fourth moments, and tables on the way to them, four a task.
-    moments = 4 * len(setting.block["weights"]) * 8 * (setting.block["d"] + 1) ** 4 / 1e6
+    moments = 4 * tasks * 8 * (dim + 1) ** 4 / 1e6
     return base + round(moments)
 
 
@@ -85,9 +100,14 @@ def scored_curves(config: Config, bounded: bool = False) -> list[Curve]:
     return [c for _, c in config.scored if c.model.references or not bounded]
 
 
-def train_gpus(protocol: Protocol) -> int | None:
-    """A GPU for a protocol that trains on one; None asks for nothing."""
-    return 1 if protocol.device == "cuda" else None
+def train_device(protocol: Protocol, setting: Setting) -> str:
+    """Models that see only moments are trained on the CPU, whatever the protocol says."""
+    return "cpu" if all(curve.model.exact() for curve in setting.curves) else protocol.device
+
+
+def train_gpus(protocol: Protocol, setting: Setting) -> int | None:
+    """A GPU for what is trained on one; None asks for nothing."""
+    return 1 if train_device(protocol, setting) == "cuda" else None
 
 
 def scoreboard_rows(config: Config) -> list[dict[str, Any]]:

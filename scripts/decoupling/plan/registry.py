@@ -22,7 +22,13 @@ def _members(package: ModuleType, attribute: str) -> dict[str, type]:
 
 @cache
 def model_modules() -> dict[str, type[models.Model]]:
-    return _members(models, "MODEL")
+    found = _members(models, "MODEL")
+    owners: dict[tuple[str, bool], str] = {}
+    for module, model in found.items():
+        other = owners.setdefault((model.name, model.deeper), module)
+        if other != module:
+            raise ValueError(f"models/{other}.py and models/{module}.py are one model; rename one")
+    return found
 
 
 @cache

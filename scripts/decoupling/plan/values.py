@@ -26,6 +26,14 @@ def number_as_text(value: Any) -> str | None:
     return f"{value!r} was read as text; write {meant!r} (YAML needs 1.0e-3 for 1e-3)"
 
 
+def is_finite(value: Any) -> bool:
+    """A number that double precision has."""
+    try:
+        return is_number(value) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 

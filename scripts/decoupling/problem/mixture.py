@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,11 +52,23 @@ class TaskMixture:
         """E[y²] = tr(Σx S̃) + σ²."""
         return float(np.trace(self.sigma_x @ self.biased_cov) + self.noise_var)
 
+    @property
+    def common_mean(self) -> np.ndarray:
+        """μ̄ = Σ_k π_k μ_k."""
+        return self.weights @ self.means
+
     def scaled_means(self, scale: float) -> TaskMixture:
         """The same mixture with every μ_k multiplied by `scale`."""
-        return TaskMixture(
-            self.name, self.weights, scale * self.means, self.covs, self.sigma_x, self.noise_var
-        )
+        return replace(self, means=scale * self.means)
+
+    def centred(self) -> TaskMixture:
+        """The same mixture with μ_k − μ̄ for μ_k."""
+        return replace(self, means=self.means - self.common_mean)
+
+    def merged(self) -> TaskMixture:
+        """One task with the mixture's mean μ̄ and covariance S̄ + Σ_k π_k (μ_k − μ̄)(μ_k − μ̄)ᵀ."""
+        cov = self.centred().biased_cov
+        return replace(self, weights=np.ones(1), means=self.common_mean[None], covs=cov[None])
 
     def to_json(self) -> str:
         fields = {

@@ -8,7 +8,7 @@ same `Moments`. Symmetric index pairs are packed: P = D(D+1)/2 of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -114,8 +114,17 @@ def population_moments(mix: TaskMixture, n: int) -> Moments:
     )
 
 
+def merged(moments: Moments) -> Moments:
+    """The same moments of the mixture as one task."""
+    second, cross = moments.pooled
+    totals = (array.sum(0, keepdims=True) for array in (moments.first, moments.beta, moments.mass))
+    first, beta, mass = totals
+    return replace(moments, second=second, cross=cross, first=first, beta=beta, mass=mass)
+
+
 def centred(moments: Moments, mix: TaskMixture) -> Moments:
-    """The same moments of S − E[S | k] and β − E[β | k]."""
+    """The same moments of S − E[S | k] and β − E[β | k]; of a merged mixture's moments, those of
+    the merged task."""
     mass = moments.mass[:, None, None]
     pack = packing(mix.dim + 1)
     first = moments.first[:, pack.rows, pack.cols]

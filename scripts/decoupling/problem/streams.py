@@ -22,6 +22,7 @@ class Stream(IntEnum):
     SELECTION = 3  # held-out contexts on which the best seed is chosen
     REPORT = 4  # held-out contexts on which its risk is reported
     BAYES = 5  # the Bayes-optimal predictor's
+    IDENTITY = 6  # contexts whose task is told, inferred or told wrong
 
 
 def generator(mix: TaskMixture, n: int, stream: int, index: int = 0) -> np.random.Generator:

@@ -219,7 +219,7 @@ def assumption(curves: Mapping[str, pd.Series]) -> list[dict[str, Any]]:
         n = max(n for name, n, _ in curves["theorem"].index if name == setting)
         row = {"setting": setting, "n": n}
         for arm in ("plain", "joint"):
-            row[arm] = {name: curve[setting, n, arm] for name, curve in curves.items()}
+            row[arm] = {name: curves[name][setting, n, arm] for name in ("theorem", "optimum")}
         found.append(row)
     return found
 

@@ -13,21 +13,24 @@ import pandas as pd
 import pyarrow as pa
 
 TOLERANCE = 0.01  # a curve matches its theorem if no point is further off than this
-REFERENCES = ("theorem", "optimum", "published")
+COMPUTED = ("theorem", "optimum", "centred")
+REFERENCES = ("theorem", "optimum", "published", "centred")
 
 MATCHES, ABOVE, BELOW = "matches", "above", "below"
 DIVERGED, NO_THEOREM = "diverged", "no theorem"
 
+DEVIATIONS = [(f"{ref}_{what}", pa.float64()) for ref in REFERENCES for what in ("worst", "mean")]
 SCOREBOARD = pa.schema(
     [
         ("panel", pa.string()),
         ("model", pa.string()),
         ("layers", pa.int64()),
         ("arm", pa.string()),
-        *((f"{name}_{kind}", pa.float64()) for name in REFERENCES for kind in ("worst", "mean")),
+        *DEVIATIONS[:-2],
         ("seeds_ok_least", pa.int64()),
         ("verdict", pa.string()),
         ("has_theorem", pa.bool_()),
+        *DEVIATIONS[-2:],
     ]
 )
 
@@ -91,7 +94,7 @@ def _references(
     computed = _pick(theory, curve, "setting", "arm")
     tables = {
         name: computed[(computed.curve == name) & (name in curve["references"])]
-        for name in ("theorem", "optimum")
+        for name in COMPUTED
     }
     tables["published"] = _pick(published, curve, "setting", "model", "layers", "arm")
     return {name: table.set_index("n").risk.astype(float) for name, table in tables.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from markdown_it import MarkdownIt
 
-from .scoreboard import ABOVE, BELOW, DIVERGED, MATCHES, NO_THEOREM, REFERENCES, TOLERANCE
+from .scoreboard import ABOVE, BELOW, DEVIATIONS, DIVERGED, MATCHES, NO_THEOREM, TOLERANCE
 
 MEANING = {
     MATCHES: f"no point is further than {TOLERANCE:.0%} from the theorem",
@@ -24,6 +24,7 @@ n, both signed. Empty: there is no such reference.
 
 - *theorem*: Theorem 1, 2, 3 or 4, under Assumption 1.
 - *optimum*: the least risk of one-layer attention, without the assumption.
+- *centred*: the closed form of the mixture without its common mean, which attention can reach.
 - *published*: the authors' results, minima over seeds of noisy estimates and so biased low.
 
 Theorem and optimum of fine-tuning are for plain's optimal weights. The weights that plain training
@@ -54,9 +55,9 @@ def markdown(table: pd.DataFrame, note: str) -> str:
     """Introduction, verdicts with their meaning and number, and the table."""
     counts = table.verdict.value_counts()
     verdicts = [[name, str(counts.get(name, 0)), text] for name, text in MEANING.items()]
-    heads = [f"{name} {kind}" for name in REFERENCES for kind in ("worst", "mean")]
-    shown = table.drop(columns="has_theorem")
-    header = ["panel", "model", "layers", "arm", *heads, "least seeds ok", "verdict"]
+    deviations = [name for name, _ in DEVIATIONS]
+    shown = table[["panel", "model", "layers", "arm", *deviations, "seeds_ok_least", "verdict"]]
+    header = [name.replace("_", " ") for name in shown]
     parts = [
         INTRODUCTION.format(note=note),
         _table(["verdict", "curves", "meaning"], verdicts),

@@ -5,7 +5,9 @@ pandas comes with the first table that is read or written, so that importing thi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +72,34 @@ BAYES = pa.schema(
         ("normalized_se", pa.float64()),
     ]
 )
+IDENTITY = pa.schema(
+    [
+        ("setting", pa.string()),
+        ("n", pa.int64()),
+        ("arm", pa.string()),  # or bayes
+        ("told", pa.string()),  # right | soft | map | wrong | nothing
+        ("risk", pa.float64()),
+        ("risk_se", pa.float64()),
+        ("normalized", pa.float64()),
+        ("normalized_se", pa.float64()),
+        ("wrong", pa.float64()),  # P(the likeliest task is not the right one)
+        ("wrong_se", pa.float64()),
+    ]
+)
+SAMPLED = pa.schema(
+    [
+        ("mixture", pa.int64()),  # its number
+        ("d", pa.int64()),
+        ("K", pa.int64()),
+        ("n", pa.int64()),
+        ("noise_var", pa.float64()),
+        ("curve", pa.string()),
+        ("arm", pa.string()),
+        ("risk", pa.float64()),
+        ("normalized", pa.float64()),
+    ]
+)
+TABLES = {"identity": IDENTITY, "sampled": SAMPLED}  # of one kind of figure each
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -80,6 +110,15 @@ class TableError(RuntimeError):
     def __init__(self, path: Path, what: str) -> None:
         super().__init__(f"{path}: {what}")
         self.path = path
+
+
+@contextmanager
+def damage_named() -> Iterator[None]:
+    """End the program with a line that names the damaged file and the remedy."""
+    try:
+        yield
+    except TableError as error:
+        sys.exit(f"{error}\nTo make it anew: rm {error.path}, then the same command again")
 
 
 def write_table(

@@ -4,7 +4,8 @@ Two of the three unknowns are eliminated:
 * Prompts. p_k adds r = p_k(p_kᵀa_k) to φ = Sa_k, and r can be any vector with rᵀa_k ≥ 0. The
   best one removes the bias of task k exactly, A₁r = μ_k − A₁E[S]a_k; A₁ has a null vector, along
   which rᵀa_k can be made positive. So with prompts the optimum is that of the centred moments
-  (of S − E[S | k] and β − μ_k) without prompts; and fine-tuning costs no search at all.
+  (of S − E[S | k] and β − μ_k) without prompts; and fine-tuning costs no search at all. One prompt
+  for all tasks does the same to the mixture as one task: S − E[S] and β − μ̄.
 * A₁, given the readouts: a linear solve, A₁ = E[βφᵀ]E[φφᵀ]⁻¹.
 That leaves the readouts a_k = Wv h_k, minimised by L-BFGS from several starts, the closed forms'
 among them, so that the result lies at or below the theorems. It is not convex: strictly, this is
@@ -13,36 +14,36 @@ the best minimum found.
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import numpy as np
 from scipy.optimize import minimize
 
 from ..models.arms import ARMS
 from ..models.one_layer import OneLayer, features, risk, risk_and_gradient
 from ..problem.mixture import TaskMixture
-from ..problem.moments import Moments, centred, population_moments
+from ..problem.moments import Moments, centred, merged, population_moments
 
-OPTIMUM_ARMS = ("plain", "finetune", "joint", "heads", "joint_heads")
+OPTIMUM_ARMS = ("plain", "shared", "finetune", "joint", "heads", "joint_heads")
 RANDOM_STARTS = 8
 
 
 def optima(mix: TaskMixture, n: int) -> dict[str, float]:
     """The optimal risk of every arm; `finetune` is on the optimal `plain`."""
-    moments = {False: population_moments(mix, n)}
-    moments[True] = centred(moments[False], mix)
-    best = {
-        arm: min(
-            (
-                _descend(moments[ARMS[arm].prompts], readouts)
-                for readouts in _starts(mix, ARMS[arm].heads)
-            ),
-            key=lambda found: found[0],
-        )
-        for arm in OPTIMUM_ARMS
-        if arm != "finetune"
-    }
-    plain = best["plain"][1]
-    best["finetune"] = (risk(moments[True], plain).item(), plain)
-    return {arm: best[arm][0] for arm in OPTIMUM_ARMS}
+    moments = population_moments(mix, n)
+    own = centred(moments, mix)  # what task prompts leave
+    common = centred(merged(moments), mix.merged())  # what one prompt leaves
+    best = {}
+    for arm in OPTIMUM_ARMS:
+        parts = ARMS[arm]
+        seen = (common if parts.common else own) if parts.prompts else moments
+        if parts.weights:
+            found = [_descend(seen, readouts) for readouts in _starts(mix, parts.heads)]
+            best[arm] = min(found, key=itemgetter(0))
+        else:
+            plain = best["plain"][1]
+            best[arm] = risk(seen, plain).item(), plain
+    return {arm: value for arm, (value, _) in best.items()}
 
 
 def _starts(mix: TaskMixture, task_heads: bool) -> list[np.ndarray]:

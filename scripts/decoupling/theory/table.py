@@ -1,4 +1,4 @@
-"""The curves that are computed, not trained: Theorems 1–4 and the exact optimum."""
+"""The curves that are computed, not trained: closed forms and the exact optimum."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from typing import Any
 
 from ..problem.mixture import TaskMixture
 from .optimum import optima
-from .theorems import THEOREMS
+from .theorems import CLOSED_FORMS
 
 log = logging.getLogger(__name__)
 
 
 def theory_table(mix: TaskMixture, context_lengths: Sequence[int]) -> list[dict[str, Any]]:
-    """Both references of one-layer attention at every context length."""
+    """The references of one-layer attention at every context length."""
     rows = []
     for n in context_lengths:
         log.info("%s: theorems and optimum at n = %d", mix.name, n)
-        found = {("theorem", arm): form(mix, n).risk for arm, form in THEOREMS.items()}
+        found = {
+            (reference, arm): form(mix, n).risk
+            for reference, forms in CLOSED_FORMS.items()
+            for arm, form in forms.items()
+        }
         found |= {("optimum", arm): value for arm, value in optima(mix, n).items()}
         rows += [
             {

@@ -1,4 +1,5 @@
-"""Theorems 1–4: the best risk of each arm in closed form, and parameters that reach it.
+"""Theorems 1–4 and what follows from them: the best risk of each arm in closed form, and parameters
+that reach it.
 
 For any Σx ≻ 0 and σ² ≥ 0. Notation: S̃ biased, S̄ debiased covariance, M = S̃ − S̄,
 t̃ = tr(Σx S̃) + σ² = E[y²] and t̄ = tr(Σx S̄) + σ².
@@ -13,7 +14,7 @@ Where this differs from the paper's text:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -70,11 +71,41 @@ def joint_heads(mix: TaskMixture, n: int) -> Solution:
     return Solution(_debiased_risk(mix, n, weight), weight, prompts, readouts)
 
 
-THEOREMS: dict[str, Callable[[TaskMixture, int], Solution]] = {
+def shared(mix: TaskMixture, n: int) -> Solution:
+    """One prompt for all tasks: Theorem 3 of the mixture as one task N(μ̄, S̄ + M_c), where
+    M_c = Σ_k π_k (μ_k − μ̄)(μ_k − μ̄)ᵀ. Under Assumption 1 the risk depends on β only through its
+    first two moments, which are the merged task's."""
+    return _for_all_tasks(joint(mix.merged(), n), mix)
+
+
+def joint_centred(mix: TaskMixture, n: int) -> Solution:
+    """Theorem 3 of the mixture with μ_k − μ̄ for μ_k; attention reaches it without Assumption 1.
+
+    The readout a = [−s; 1], shared by all tasks, subtracts xᵀs from every label of the context, so
+    that attention sees the mixture with means μ_k − s; the prompts put s back (`_put_back`). That
+    holds for every s. The best one: with unbiased prompts the risk is the least over W of a form in
+    which the means are only noise, n·W(tr(ΣxM)Σx + ΣxMΣx)Wᵀ; it grows with M, and
+    M(s) = M_c + (μ̄ − s)(μ̄ − s)ᵀ is least at s = μ̄.
+    """
+    return _put_back(joint(mix.centred(), n), mix)
+
+
+def shared_centred(mix: TaskMixture, n: int) -> Solution:
+    """The same for one prompt: the centred mixture has no common mean for a prompt to learn, so
+    that it is Theorem 1 of it, and the prompt only puts μ̄ back."""
+    return _put_back(plain(mix.centred(), n), mix)
+
+
+Form = Callable[[TaskMixture, int], Solution]
+THEOREMS: dict[str, Form] = {  # of the paper, each arm training more than the one before
     "plain": plain,
     "finetune": finetune,
     "joint": joint,
     "joint_heads": joint_heads,
+}
+CLOSED_FORMS: dict[str, dict[str, Form]] = {  # by reference and arm
+    "theorem": {**THEOREMS, "shared": shared},
+    "centred": {"joint": joint_centred, "shared": shared_centred},
 }
 
 
@@ -93,6 +124,23 @@ def _mean_prompts(mix: TaskMixture, n: int, weight: np.ndarray) -> np.ndarray:
     """p_k = [(W⁻¹ − nΣx)μ_k; 1], which makes E[ŷ | x, k] = xᵀμ_k."""
     top = np.linalg.solve(weight, mix.means.T).T - n * mix.means @ mix.sigma_x
     return np.hstack([top, np.ones((mix.tasks, 1))])
+
+
+def _for_all_tasks(merged: Solution, mix: TaskMixture) -> Solution:
+    """A merged task's solution, with its prompt for every task."""
+    prompts = np.broadcast_to(merged.prompts, (mix.tasks, mix.dim + 1))
+    return replace(merged, prompts=prompts, readouts=_label_readouts(mix))
+
+
+def _put_back(centred: Solution, mix: TaskMixture) -> Solution:
+    """A solution for μ_k − s, s = μ̄, made one for μ_k: a = [−s; 1], and p with pᵀa = 1 whose upper
+    part has W⁻¹s more, which adds xᵀs to the prediction."""
+    top = np.zeros_like(mix.means) if centred.prompts is None else centred.prompts[:, :-1]
+    top = top + np.linalg.solve(centred.weight, mix.common_mean)
+    last = 1 + top @ mix.common_mean
+    readouts = np.tile(np.append(-mix.common_mean, 1.0), (mix.tasks, 1))
+    prompts = np.hstack([top, last[:, None]])
+    return replace(centred, prompts=prompts, readouts=readouts)
 
 
 def _label_readouts(mix: TaskMixture) -> np.ndarray:

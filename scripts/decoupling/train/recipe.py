@@ -43,6 +43,7 @@ class Run:
     arm: str
     recipe: Recipe
     seeds: int | None = None  # only seeds 0 … seeds−1 of a block are trained; None: all
+    reported: bool = True  # or trained only because another run starts from it
 
     @property
     def key(self) -> str:

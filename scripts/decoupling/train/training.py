@@ -11,7 +11,6 @@ import logging
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,8 @@ def train(
     device: str = "cpu",
     threads: int = 1,
 ) -> list[dict[str, Any]]:
-    """Train every run for a block of seeds; a row per (run, seed) with its test risk."""
+    """Train every run for a block of seeds; a row per reported (run, seed) with its test risk. A
+    run that is fine-tuned needs its model's `plain` among the others."""
     job = _Job(contexts, seeds, checkpoint)
     tracks: dict[str, Track] = {}
     for view in dict.fromkeys(models.load(run.module).view for run in runs):
@@ -46,26 +46,18 @@ def train(
         wanted = [run for run in runs if models.load(run.module).view == view]
         scratch = [run for run in wanted if ARMS[run.arm].weights]
         tuned = [run for run in wanted if not ARMS[run.arm].weights]
-        scratch += _missing_plain(scratch, tuned)
         found = [job.track(run, engine) for run in scratch]
         job.run_stage(f"{view}, training", Stream.TRAINING, found)
         frozen = {_owner(t.run): t.params for t in found if t.run.arm == "plain"}
         tuning = [job.track(run, engine, frozen[_owner(run)]) for run in tuned]
         job.run_stage(f"{view}, fine-tuning", Stream.FINE_TUNING, tuning)
         tracks |= {track.run.key: track for track in (*found, *tuning)}
-    return [row for run in runs for row in job.rows(tracks[run.key])]
+    return [row for run in runs if run.reported for row in job.rows(tracks[run.key])]
 
 
 def _owner(run: Run) -> tuple[str, int]:
     """Whose weights a run has."""
     return run.model, run.layers
-
-
-def _missing_plain(scratch: Sequence[Run], tuned: Sequence[Run]) -> list[Run]:
-    """`plain` for the models that are fine-tuned but whose `plain` nobody asked for."""
-    have = {_owner(run) for run in scratch if run.arm == "plain"}
-    first = {_owner(run): run for run in reversed(tuned) if _owner(run) not in have}
-    return [replace(run, arm="plain") for run in first.values()]
 
 
 class _Job:

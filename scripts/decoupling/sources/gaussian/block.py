@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...plan.values import SpecError, is_integer, is_number, number_as_text
+from ...plan.values import SpecError, is_finite, is_integer, is_number, number_as_text
 from ...problem.mixture import TaskMixture
 
 WEIGHT_SUM_TOLERANCE = 1e-9
 SYMMETRY_TOLERANCE = 1e-10
 
 PROPERTIES = {  # JSON schemas of the keys; matrices and vectors are looked at below
-    "d": {"description": "Dimension of x", "type": "integer", "minimum": 1},
+    "d": {"description": "Dimension of x", "type": "integer", "minimum": 1, "maximum": 200},
     "weights": {"description": "Task probabilities", "type": "array", "minItems": 1},
     "means": {
         "description": "Task means; a number c is c·1, a list of d numbers the vector",
@@ -33,6 +33,11 @@ PROPERTIES = {  # JSON schemas of the keys; matrices and vectors are looked at b
     "noise_var": {"description": "Variance of the label noise", "type": "number", "minimum": 0},
 }
 REQUIRED = ("d", "weights", "means", "covs")
+
+
+def shape(block: Mapping[str, Any]) -> tuple[int, int]:
+    """(d, K)."""
+    return block["d"], len(block["weights"])
 
 
 def make_spec(name: str, block: Mapping[str, Any]) -> TaskMixture:
@@ -96,7 +101,7 @@ class _Expander:
             return None
         try:
             array = np.array(value, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             self._problem(key, f"is not all numbers; give {_shape_words(shape)}")
             return None
         if array.shape != shape:
@@ -127,7 +132,7 @@ class _Expander:
     def _cov(self, key: str, value: Any, base: np.ndarray | None, dim: int) -> np.ndarray | None:
         if not is_number(value):
             return self._matrix(key, value, dim)
-        if not value > 0 or not np.isfinite(value):
+        if not is_finite(value) or value <= 0:
             self._problem(key, f"is {value}; a number multiplies cov_base and must be above 0")
             return None
         return None if base is None else value * base
@@ -167,7 +172,7 @@ class _Expander:
         value = self.block.get("noise_var", 0)
         if self._no_number("noise_var", value):
             return 0.0
-        if not is_number(value) or not np.isfinite(value) or value < 0:
+        if not is_finite(value) or value < 0:
             self._problem("noise_var", f"is {value!r}; a variance is a finite number, 0 or more")
             return 0.0
         return float(value)

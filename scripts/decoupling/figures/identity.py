@@ -1,0 +1,106 @@
+"""Identity: what it is worth to be told the task, and how often a context tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..draw import style
+from ..draw.describe import describe
+from . import LENGTHS, Figure, Needs, Tables, names
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+    from matplotlib.lines import Line2D
+
+    from ..plan.config import Config, Setting
+
+ROW_HEIGHTS = (2.9, 1.3)  # inches
+TOLD = {  # line, what it says
+    "right": ("-", "solid: told the task"),
+    "soft": ("--", "dashed: inferred, weighed by the posterior"),
+    "map": (":", "dotted: inferred, the likeliest task"),
+    "wrong": ("-.", "dash-dotted: told another task"),
+}
+ARMS = ("joint", "joint_heads")
+CONTROLS = ("plain", "shared")  # not asked
+BAYES = "0.2"  # its colour
+LEAST = 1e-5  # of P(wrong) that is drawn: 20,000 contexts tell no less
+
+
+class Identity(Figure):
+    """A column per setting: risks above, below them P(the likeliest task is not the right one)."""
+
+    properties: ClassVar = {
+        "settings": names("The settings whose task is told, inferred or told wrong"),
+        "n": LENGTHS,
+    }
+    required = ("settings", "n")
+    computed = "Closed forms, on 20,000 simulated contexts; bars are two standard errors"
+
+    @property
+    def variants(self) -> list[tuple[str, str]]:
+        """The settings that it varies, and the names of what it makes of them."""
+        return [(base, f"{self.name}.{base}") for base in self.block["settings"]]
+
+    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
+        return [settings[b].varied(name, self.block["n"]) for b, name in self.variants]
+
+    def needs(self, config: Config) -> Needs:
+        specs = [name for _, name in self.variants]
+        files = [f"data/identity/{name}.parquet" for name in specs]
+        return Needs(specs=specs, more={"identity": files})
+
+    def drawing(self, config: Config) -> dict[str, Any]:
+        return {"columns": self.variants}
+
+    @staticmethod
+    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+        style.use_style()
+        columns = drawing["columns"]
+        size = len(columns) * style.PANEL_SIZE[0], sum(ROW_HEIGHTS)
+        figure, body = style.framed(*size, _legend(), note)
+        shape = {"squeeze": False, "sharex": True, "height_ratios": ROW_HEIGHTS}
+        axes = body.subplots(2, len(columns), **shape)
+        for i, ((base, name), (upper, lower)) in enumerate(zip(columns, axes.T, strict=True)):
+            rows = tables.more["identity"]
+            _draw_column(upper, lower, rows[rows.setting == name].sort_values("n"))
+            upper.set_title(f"({chr(ord('a') + i)}) {base}\n{describe(tables.specs[name])}")
+        axes[0, 0].set_ylabel(r"risk / $\mathrm{E}[y^2]$")
+        axes[1, 0].set_ylabel("P(wrong task)")
+        style.despine(axes.flat)
+        return figure
+
+
+KIND = Identity
+
+
+def _draw_column(upper: Axes, lower: Axes, rows: pd.DataFrame) -> None:
+    for (arm, told), curve in rows.groupby(["arm", "told"]):
+        if arm == "bayes":
+            if told in ("right", "soft"):
+                upper.plot(curve.n, curve.normalized, TOLD[told][0], color=BAYES, lw=0.8)
+        elif arm in CONTROLS:
+            order = {"zorder": 3, "lw": 0.8} if arm == "plain" else {"lw": 2.5}  # may be the same
+            upper.plot(curve.n, curve.normalized, "-", ms=3, **style.marked(arm), **order)
+        else:
+            line, _ = TOLD[told]
+            look = style.marked(arm) if told == "right" else {"color": style.darker(arm)}
+            upper.plot(curve.n, curve.normalized, line, ms=3, **look)
+    wrong = rows.drop_duplicates("n")
+    wrong = wrong[wrong.wrong > LEAST]
+    lower.errorbar(wrong.n, wrong.wrong, 2 * wrong.wrong_se, color=BAYES, marker=".", lw=0.8)
+    upper.set_xscale("log")
+    upper.set_ylim(0, 1.05)  # told wrong, risks go far beyond
+    lower.set(yscale="log", ylim=(LEAST, 1), xlabel="context length $n$")
+    ticks = [n for n in (1, 2, 5, 10, 20, 50, 100) if n <= rows.n.max()]
+    lower.set_xticks(ticks, [str(n) for n in ticks])
+    lower.minorticks_off()
+
+
+def _legend() -> list[Line2D]:
+    handles = [style.arm_key(arm) for arm in (*CONTROLS, *ARMS)]
+    handles.append(style.key("Bayes-optimal", color=BAYES, lw=0.8))
+    return [*handles, *(style.line_key(line, text) for line, text in TOLD.values())]

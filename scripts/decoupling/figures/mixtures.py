@@ -1,0 +1,97 @@
+"""Random mixtures: how far closed forms lie above the exact optimum of attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..draw import style
+from . import Figure, Needs, Tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+
+    from ..plan.config import Config
+
+BLOCK = 20  # mixtures of one job
+SIZE = (4.8, 3.4)  # inches
+SHOWN = (  # reference, arm
+    ("theorem", "plain"),
+    ("theorem", "finetune"),
+    ("theorem", "joint"),
+    ("theorem", "joint_heads"),
+    ("centred", "joint"),
+)
+LINEAR = 0.1  # percent: a logarithmic scale beyond it
+
+
+class Mixtures(Figure):
+    """The share of mixtures in which a closed form is at most so far above the optimum."""
+
+    properties: ClassVar = {
+        "count": {"description": "How many mixtures", "type": "integer", "minimum": 1},
+        "seed": {"description": "Which ones: any number", "type": "integer", "minimum": 0},
+    }
+    required = ("count", "seed")
+    bases = ()
+
+    def needs(self, config: Config) -> Needs:
+        blocks = [
+            (first, min(first + BLOCK, self.block["count"]) - 1)
+            for first in range(0, self.block["count"], BLOCK)
+        ]
+        files = [f"data/sampled/{self.name}/{first}-{last}.parquet" for first, last in blocks]
+        return Needs(more={"sampled": files})
+
+    @staticmethod
+    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+        style.use_style()
+        handles = [style.arm_key(arm) for reference, arm in SHOWN if reference == "theorem"]
+        handles.append(style.line_key("-", "solid: as printed"))
+        handles.append(style.line_key("--", "dashed: Theorem 3, centred"))
+        figure, body = style.framed(*SIZE, handles, note)
+        ax = body.subplots()
+        sampled = tables.more["sampled"]
+        for reference, arm in SHOWN:
+            _draw_distribution(ax, excess(sampled, reference, arm), reference, arm)
+        _finish(ax, sampled.mixture.nunique())
+        return figure
+
+
+KIND = Mixtures
+
+
+def excess(sampled: pd.DataFrame, reference: str, arm: str) -> pd.Series:
+    """How far a closed form is above the optimum, in percent, by mixture."""
+    rows = sampled[sampled.arm == arm].set_index("mixture")
+    closed, optimum = (rows[rows.curve == curve].risk for curve in (reference, "optimum"))
+    return 100 * (closed / optimum - 1)
+
+
+def _draw_distribution(ax: Axes, values: pd.Series, reference: str, arm: str) -> None:
+    share = np.arange(1, len(values) + 1) / len(values)
+    dashed = reference == "centred"
+    colour = style.darker(arm) if dashed else style.marked(arm)["color"]
+    ax.step(np.sort(values), share, "--" if dashed else "-", color=colour, where="post")
+
+
+def _finish(ax: Axes, count: int) -> None:
+    ax.set_xscale("symlog", linthresh=LINEAR)
+    ax.axvline(0, color="0.8", lw=0.8, zorder=0)
+    ticks = [-10, -1, -LINEAR, 0, LINEAR, 1, 10, 100]
+    low, high = ax.get_xlim()
+    shown = [tick for tick in ticks if low <= tick <= high]
+    ax.set_xticks(shown, [f"{tick:g}".replace("-", "−") for tick in shown])
+    ax.minorticks_off()
+    ax.set_ylim(0, 1.02)
+    ax.set_xlabel("closed form above the exact optimum of attention, %")
+    ax.set_ylabel("share of mixtures")
+    ax.set_title(
+        f"{count} random mixtures: $K \\leq 4$, $d \\leq 8$, $\\mu_k \\sim N(0, I)$,\n"
+        "random $\\Sigma_k$, $\\Sigma_x$, $\\sigma^2$ and $n$"
+    )
+    style.despine([ax])

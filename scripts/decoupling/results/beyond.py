@@ -1,0 +1,63 @@
+"""The numbers of docs/reproduction.md that the paper has no counterpart of: a shared prompt, tasks
+that are not told, Theorem 3 of the centred mixture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from ..figures.mixtures import SHOWN, excess
+
+TOLD = (("joint", "right"), ("joint", "soft"), ("joint", "map"), ("joint", "wrong"))
+OTHERS = (("plain", "nothing"), ("bayes", "right"), ("bayes", "soft"))
+LENGTHS = (1, 3, 5, 10, 50)  # that the table of identity shows
+
+
+def beyond(
+    risks: pd.DataFrame, theory: pd.DataFrame, sampled: pd.DataFrame, identity: pd.DataFrame
+) -> dict[str, Any]:
+    """`risks` and `theory` are of the setting `shared`."""
+    return {
+        "shared": shared(risks),
+        "centred": centred(theory),
+        "mixtures": mixtures(sampled),
+        "mixture_count": sampled.mixture.nunique(),
+        "identity": told(identity, LENGTHS),
+    }
+
+
+def shared(risks: pd.DataFrame) -> list[dict[str, Any]]:
+    """By n: normalised risks, and which share of what task prompts gain a common one has."""
+    table = risks.pivot(index="n", columns="arm", values="normalized")
+    part = (table.plain - table.shared) / (table.plain - table.joint)
+    return table.assign(part=part).reset_index().to_dict("records")
+
+
+def centred(theory: pd.DataFrame) -> list[dict[str, Any]]:
+    """By n: joint's risk as printed, centred, and at the optimum."""
+    joint = theory[theory.arm == "joint"]
+    return joint.pivot(index="n", columns="curve", values="risk").reset_index().to_dict("records")
+
+
+def mixtures(sampled: pd.DataFrame) -> list[dict[str, Any]]:
+    """How far closed forms are above the optimum of random mixtures, in percent."""
+    found = []
+    for reference, arm in SHOWN:
+        values = excess(sampled, reference, arm)
+        row = {"reference": reference, "arm": arm, "least": values.min(), "most": values.max()}
+        found.append(row | {"median": values.median(), "ninth": values.quantile(0.9)})
+    return found
+
+
+def told(identity: pd.DataFrame, lengths: Sequence[int]) -> list[dict[str, Any]]:
+    """By setting and n: normalised risks by arm and what it is told, and P(wrong)."""
+    found = []
+    shown = identity[identity.n.isin(lengths)]
+    for (name, n), rows in shown.groupby(["setting", "n"], sort=False):
+        risk = rows.set_index(["arm", "told"]).normalized
+        cells = [risk[key] for key in (*OTHERS[:1], *TOLD, *OTHERS[1:])]
+        setting = name.partition(".")[2]
+        found.append({"setting": setting, "n": n, "risks": cells, "wrong": rows.wrong.iloc[0]})
+    return found

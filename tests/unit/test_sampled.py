@@ -1,0 +1,47 @@
+"""Random mixtures: each can be drawn again by its number, and all are within what is stated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from decoupling.figures import Tables
+from decoupling.figures.mixtures import KIND, excess
+from decoupling.results.tables import SAMPLED
+from decoupling.theory.optimum import optima
+from decoupling.theory.sampled import draw_mixture, sampled_table
+from decoupling.theory.theorems import CLOSED_FORMS
+
+
+def test_a_mixture_depends_on_its_number_alone():
+    rows = sampled_table(7, 3, 4)
+    assert rows[len(rows) // 2 :] == sampled_table(7, 4, 4)
+    assert set(SAMPLED.names) <= set(rows[0])
+    mix, n = draw_mixture(7, 3)
+    value = {(row["curve"], row["arm"]): row["risk"] for row in rows if row["mixture"] == 3}
+    assert value["theorem", "joint"] == CLOSED_FORMS["theorem"]["joint"](mix, n).risk
+    assert value["optimum", "shared"] == optima(mix, n)["shared"]
+
+
+def test_mixtures_are_as_stated():
+    drawn = [draw_mixture(0, i) for i in range(400)]
+    assert {mix.tasks for mix, _ in drawn} == set(range(1, 5))
+    assert {mix.dim for mix, _ in drawn} == set(range(1, 9))
+    assert {n for _, n in drawn} <= set(range(1, 65))
+    eigenvalues = np.concatenate([np.linalg.eigvalsh(mix.covs).ravel() for mix, _ in drawn])
+    assert eigenvalues.min() >= 0.25
+    assert eigenvalues.max() <= 4
+    silent = np.mean([mix.noise_var == 0 for mix, _ in drawn])
+    assert abs(silent - 1 / 3) < 4 * (2 / 9 / 400) ** 0.5
+    assert max(mix.noise_var for mix, _ in drawn) <= 3
+
+
+def test_figure_shows_the_distribution():
+    sampled = pd.DataFrame(sampled_table(1, 0, 5))
+    empty = pd.DataFrame()
+    drawn = KIND.draw({}, Tables({}, empty, empty, empty, empty, {"sampled": sampled}), "")
+    ax = drawn.subfigs[0].axes[0]
+    steps = [line.get_xydata() for line in ax.lines if len(line.get_xdata()) == 6]
+    assert len(steps) == 5
+    np.testing.assert_allclose(steps[2][:, 0], np.sort(excess(sampled, "theorem", "joint")))
+    np.testing.assert_allclose(steps[2][:, 1], np.arange(1, 7) / 6)
+    assert (steps[4][:, 0] <= steps[2][:, 0] + 1e-9).all()  # centred below printed
