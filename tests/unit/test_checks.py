@@ -150,6 +150,29 @@ BAD = {
         figure(overview="one"),
         "figures.x.overview: is a kind of figure; write kind: overview",
     ),
+    "centred curve of an arm that has none": (
+        figure(setting="one", dashed="centred"),
+        "figures.x.dashed: centred has no curve of plain, finetune, joint_heads; list in"
+        " dashed_arms only arms of joint, shared",
+    ),
+    "title that is no formula": (
+        figure(setting="one", title="cost in $, not in $\\foo$"),
+        "figures.x.title: 'cost in $, not in $\\\\foo$' is no formula; write \\$ for a dollar sign",
+    ),
+    "no arm of the model that is drawn": (
+        {"settings": {"x": BASE | {"models": ["reduced", "attention"], "arms": ["heads"]}}},
+        "figures.x.setting: the reduced model has none of the arms of settings.x; add one",
+    ),
+    "dimension too large": (setting(d=400), "settings.x.d: 400 is greater than the maximum of 200"),
+    "rate beyond all numbers": ({"recipe": {"lr": 10**400}}, "protocols.p.one_layer.lr: 1000"),
+    "mean beyond all numbers": (
+        setting(means=[10**400, 1]),
+        "settings.x.means[0]: is not all numb",
+    ),
+    "line break in a name": (
+        {"settings": {"x\n": BASE}},
+        "settings: the name 'x\\n' is not allowed",
+    ),
     "kind in brackets": (
         figure(kind=["rates"]),
         "figures.x.kind: ['rates'] is not text; give text",

@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 from decoupling.results import reproduction
 from decoupling.results.reproduction import Kept
-from decoupling.results.tables import POINT_KEY
+from decoupling.results.tables import POINT
 
 
 def risks(rows: list[tuple]) -> pd.DataFrame:
     """From (setting, n, model, layers, arm, risk); E[y²] is 10 and the standard error 0.2."""
-    table = pd.DataFrame(rows, columns=[*POINT_KEY, "risk"])
+    table = pd.DataFrame(rows, columns=[*POINT, "risk"])
     return table.assign(normalized=table.risk / 10, risk_se=0.2, normalized_se=0.02)
 
 

@@ -119,5 +119,22 @@ class Figure:
         raise NotImplementedError
 
 
+class Columns(Figure):
+    """A figure with a column for each of several settings, at context lengths of its own."""
+
+    required = ("settings", "n")
+
+    @property
+    def variants(self) -> list[tuple[str, str]]:
+        """The settings that it varies, and the names of what it makes of them."""
+        return [(base, f"{self.name}.{base}") for base in self.block["settings"]]
+
+    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
+        return [settings[b].varied(name, self.block["n"]) for b, name in self.variants]
+
+    def drawing(self, config: Config) -> dict[str, Any]:
+        return {"columns": self.variants}
+
+
 def load(kind: str) -> type[Figure]:
     return import_module(f"{__name__}.{kind}").KIND

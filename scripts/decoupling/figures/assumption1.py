@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw import style
 from ..draw.describe import describe
-from . import LENGTHS, Figure, Needs, Problem, Tables, names
+from . import LENGTHS, Columns, Needs, Problem, Tables, names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,39 +15,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..plan.config import Config, Setting
+    from ..plan.config import Config
 
 ARMS = ("plain", "finetune", "joint")  # of Theorems 1–3; Theorem 4 does without the assumption
 ROW_HEIGHT = 2.2  # inches
 
 
-class Assumption1(Figure):
+class Assumption1(Columns):
     """A column per setting: risks above, below them how far the theorem is above the optimum."""
 
     properties: ClassVar = {
         "settings": names("The settings whose exact optimum is compared with Theorems 1–3"),
         "n": LENGTHS,
     }
-    required = ("settings", "n")
-
-    @property
-    def variants(self) -> list[tuple[str, str]]:
-        """The settings that it varies, and the names of what it makes of them."""
-        return [(base, f"{self.name}.{base}") for base in self.block["settings"]]
 
     def problems(self, config: Config) -> Iterator[Problem]:
         if len(self.block["n"]) < 2:
             yield "n", "a line needs two lengths; add one"
 
-    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
-        return [settings[b].varied(name, self.block["n"]) for b, name in self.variants]
-
     def needs(self, config: Config) -> Needs:
         names = [name for _, name in self.variants]
         return Needs(specs=names, theory=names)
-
-    def drawing(self, config: Config) -> dict[str, Any]:
-        return {"columns": self.variants}
 
     @staticmethod
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw import style
 from ..draw.describe import describe
-from . import LENGTHS, Figure, Needs, Tables, names
+from . import LENGTHS, Columns, Needs, Tables, names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..plan.config import Config, Setting
+    from ..plan.config import Config
 
 ROW_HEIGHTS = (2.9, 1.3)  # inches
 TOLD = {  # line, what it says
@@ -30,31 +30,19 @@ BAYES = "0.2"  # its colour
 LEAST = 1e-5  # of P(wrong) that is drawn: 20,000 contexts tell no less
 
 
-class Identity(Figure):
+class Identity(Columns):
     """A column per setting: risks above, below them P(the likeliest task is not the right one)."""
 
     properties: ClassVar = {
         "settings": names("The settings whose task is told, inferred or told wrong"),
         "n": LENGTHS,
     }
-    required = ("settings", "n")
     computed = "Closed forms, on 20,000 simulated contexts; bars are two standard errors"
-
-    @property
-    def variants(self) -> list[tuple[str, str]]:
-        """The settings that it varies, and the names of what it makes of them."""
-        return [(base, f"{self.name}.{base}") for base in self.block["settings"]]
-
-    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
-        return [settings[b].varied(name, self.block["n"]) for b, name in self.variants]
 
     def needs(self, config: Config) -> Needs:
         specs = [name for _, name in self.variants]
         files = [f"data/identity/{name}.parquet" for name in specs]
         return Needs(specs=specs, more={"identity": files})
-
-    def drawing(self, config: Config) -> dict[str, Any]:
-        return {"columns": self.variants}
 
     @staticmethod
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:

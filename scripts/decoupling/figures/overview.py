@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw import style
 from ..draw.describe import describe
+from ..draw.panels import computed, finish, plot_trained, trained
 from . import Figure, Needs, Problem, Tables, text
-from .panel import computed, finish, plot_trained, trained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..draw.panels import draw_panels
 from . import Figure, Needs, Problem, Tables, names
-from .panel import Panel, draw_panels, panel_needs
+from .panel import Panel, panel_needs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn

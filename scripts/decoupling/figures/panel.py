@@ -1,36 +1,19 @@
-"""A panel: risk against context length.
-
-Solid lines are trained, dashed ones theorems, the optimum or another model, the dotted one the
-Bayes-optimal predictor; hollow markers are the authors' published risks.
-"""
+"""A panel: risk against context length, trained and by theorem."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw import style
-from ..draw.describe import describe
+from ..draw.panels import COMPUTED, draw_panels
 from ..theory.theorems import CLOSED_FORMS
 from . import ARMS, BAYES, Figure, Needs, Problem, Tables, text
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
-    from matplotlib.lines import Line2D
 
     from ..plan.config import Config, Curve, Setting
-
-COMPUTED = {  # dashed lines, and their label
-    "theorem": "theorem",
-    "optimum": "exact optimum",
-    "centred": "centred theorem",
-}
-TITLE_WIDTH = 48  # letters that fit above a panel
-VISIBLE_ERROR = 0.01  # of the y axis' span: smaller standard errors hide behind the marker
-HOLLOW = {"ms": 7, "mfc": "none", "mew": 0.8, "ls": "none"}
 
 
 class Panel(Figure):
@@ -159,138 +142,3 @@ def panel_needs(panels: Sequence[Mapping[str, Any]]) -> Needs:
         bayes=settings(lambda panel: panel["bayes"]),
         published=any(panel["overlay"] == "published" for panel in panels),
     )
-
-
-def trained(tables: Tables, setting: str, model: str, layers: int, arm: str) -> pd.DataFrame:
-    """A trained curve."""
-    t = tables.risks
-    rows = (t.setting == setting) & (t.arm == arm) & (t.model == model) & (t.layers == layers)
-    return t[rows].sort_values("n")
-
-
-def computed(tables: Tables, setting: str, arm: str, reference: str) -> pd.DataFrame:
-    t = tables.theory
-    return t[(t.setting == setting) & (t.arm == arm) & (t.curve == reference)].sort_values("n")
-
-
-def _solid(tables: Tables, panel: Mapping[str, Any], arm: str) -> pd.DataFrame:
-    return trained(tables, panel["setting"], panel["model"], panel["layers"], arm)
-
-
-def _dashed(tables: Tables, panel: Mapping[str, Any], arm: str) -> pd.DataFrame:
-    """What an arm is compared with; empty where there is nothing."""
-    if arm not in panel["dashed_arms"]:
-        return tables.risks[:0]
-    if panel["dashed"] in COMPUTED:
-        return computed(tables, panel["setting"], arm, panel["dashed"])
-    return trained(tables, panel["setting"], panel["dashed"], 1, arm)
-
-
-def _published(tables: Tables, panel: Mapping[str, Any]) -> pd.DataFrame:
-    t = tables.published
-    rows = (t.setting == panel["setting"]) & (t.model == panel["model"])
-    points = t[rows & t.arm.isin(panel["arms"])].sort_values("n")
-    power = tables.specs[panel["setting"]].label_power
-    return points.assign(normalized=points.risk / power)
-
-
-def draw_panels(panels: Sequence[Mapping[str, Any]], tables: Tables, note: str) -> Drawn:
-    style.use_style()
-    columns = {1: 1, 2: 2, 4: 2}.get(len(panels), 3)
-    rows = -(-len(panels) // columns)
-    width = columns * style.PANEL_SIZE[0]
-    figure, body = style.framed(width, rows * style.PANEL_SIZE[1], _legend(panels, tables), note)
-    axes = body.subplots(rows, columns, squeeze=False)
-    for i, (panel, ax) in enumerate(zip(panels, axes.flat, strict=False)):
-        letter = f"({_letter(i)}) " if len(panels) > 1 else ""
-        _draw_panel(ax, panel, tables, letter)
-    for ax in axes.flat[len(panels) :]:
-        ax.remove()
-    return figure
-
-
-def _letter(i: int) -> str:
-    return chr(ord("a") + i)
-
-
-def _draw_panel(ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str) -> None:
-    import pandas as pd
-
-    shown = []
-    for arm in panel["arms"]:
-        solid, dashed = _solid(tables, panel, arm), _dashed(tables, panel, arm)
-        plot_trained(ax, solid, arm)
-        _plot_dashed(ax, dashed, arm)
-        shown += [solid] if panel["dashed"] in ("none", *COMPUTED) else [solid, dashed]
-    if panel["overlay"] == "published":
-        _plot_published(ax, _published(tables, panel))
-    if panel["bayes"]:
-        bayes = tables.bayes
-        style.plot_bayes(ax, bayes[bayes.setting == panel["setting"]].sort_values("n"), "n")
-    _draw_errors(ax, panel, tables)
-    style.note_diverged(ax, pd.concat(shown), "n", "n", panel["model"])
-    title = textwrap.fill(letter + panel["title"], TITLE_WIDTH)
-    ax.set_title(f"{title}\n{describe(tables.specs[panel['setting']])}")
-    finish(ax)
-
-
-def plot_trained(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
-    ax.plot(curve.n, curve.normalized, "-", **style.marked(arm))
-
-
-def _plot_dashed(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
-    marker = "_" if len(curve) == 1 else None  # a line through one point would not be seen
-    ax.plot(
-        curve.n, curve.normalized, "--", color=style.darker(arm), marker=marker, ms=12, zorder=3
-    )
-
-
-def _plot_published(ax: Axes, points: pd.DataFrame) -> None:
-    """The authors' attention models, in markers large enough to be seen around ours."""
-    for arm, rows in points.groupby("arm"):
-        colour, marker, _ = style.ARM_STYLE[arm]
-        ax.plot(rows.n, rows.normalized, marker=marker, mec=colour, zorder=4, **HOLLOW)
-
-
-def _draw_errors(ax: Axes, panel: Mapping[str, Any], tables: Tables) -> None:
-    """Two standard errors of held-out risks, where they would be seen."""
-    low, high = ax.get_ylim()
-    for arm in panel["arms"]:
-        curve = _solid(tables, panel, arm)
-        error = 2 * curve.normalized_se
-        if error.max() > VISIBLE_ERROR * (high - low):
-            ax.errorbar(
-                curve.n, curve.normalized, error, fmt="none", color=style.ARM_STYLE[arm][0], lw=0.8
-            )
-
-
-def finish(ax: Axes) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    ax.set_xlabel("context length $n$")
-    ax.set_ylabel(r"risk / $\mathrm{E}[y^2]$")
-    ax.set_ylim(bottom=0)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    style.despine([ax])
-
-
-def _legend(panels: Sequence[Mapping[str, Any]], tables: Tables) -> list[Line2D]:
-    shown = {arm for panel in panels for arm in panel["arms"]}
-    handles = [style.arm_key(arm) for arm in style.ARM_STYLE if arm in shown]
-    dashed: dict[str, list[str]] = {}  # what it is, and in which panels
-    for i, panel in enumerate(panels):
-        if any(len(_dashed(tables, panel, arm)) for arm in panel["arms"]):
-            label = COMPUTED.get(panel["dashed"], f"{panel['dashed']} model")
-            dashed.setdefault(label, []).append(_letter(i))
-    if dashed:
-        where = [f"{label} ({', '.join(letters)})" for label, letters in dashed.items()]
-        solid = " or ".join(sorted({panel["model"] for panel in panels}))
-        handles.append(style.line_key("-", f"solid: {solid}, trained"))
-        handles.append(
-            style.line_key("--", f"dashed: {', '.join(where if len(dashed) > 1 else dashed)}")
-        )
-    if any(panel["overlay"] == "published" for panel in panels):
-        handles.append(style.key("hollow: published", marker="o", mec="0.2", **HOLLOW))
-    if any(panel["bayes"] for panel in panels):
-        handles.append(style.key(**style.BAYES_STYLE))
-    return handles

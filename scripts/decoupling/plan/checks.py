@@ -9,7 +9,8 @@ from typing import Any
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
-from ..figures.panel import COMPUTED, Panel
+from ..draw.panels import COMPUTED
+from ..figures.panel import Panel
 from ..models.arms import ARMS
 from . import registry
 from .config import (

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ..problem.mixture import TaskMixture
-from .tables import POINT_KEY
+from .tables import POINT
 
 NO_SEED = -1
 
@@ -17,14 +17,14 @@ def seed_minimum(runs: pd.DataFrame, mix: TaskMixture) -> list[dict[str, Any]]:
 
     Diverged seeds are counted and left out; where all diverged, the risk is missing.
     """
-    duplicated = runs.duplicated([*POINT_KEY, "seed"])
+    duplicated = runs.duplicated([*POINT, "seed"])
     if duplicated.any():
         raise ValueError(
-            f"seed trained twice: {runs[duplicated].iloc[0][[*POINT_KEY, 'seed']].to_dict()}"
+            f"seed trained twice: {runs[duplicated].iloc[0][[*POINT, 'seed']].to_dict()}"
         )
     return [
-        {**dict(zip(POINT_KEY, key, strict=True)), **_summary(group, mix.label_power)}
-        for key, group in runs.groupby(POINT_KEY, sort=True)
+        {**dict(zip(POINT, key, strict=True)), **_summary(group, mix.label_power)}
+        for key, group in runs.groupby(list(POINT), sort=True)
     ]
 
 

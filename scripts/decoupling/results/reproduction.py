@@ -16,7 +16,7 @@ from ..problem.moments import population_moments
 from ..theory.gaps import GAPS, gap, slope
 from ..theory.theorems import joint
 from .scoreboard import deviations
-from .tables import POINT_KEY
+from .tables import POINT
 
 PAPER_STEPS, PAPER_SEEDS = 20_000, 50
 
@@ -90,8 +90,8 @@ def protocols(
     kept: Kept, curves: Mapping[str, pd.Series], published: pd.DataFrame
 ) -> list[dict[str, Any]]:
     """Where the paper's protocol was run: its risk, the exact gradient's and the authors'."""
-    exact = kept.exact.set_index(POINT_KEY).risk
-    authors = published.set_index(POINT_KEY).risk
+    exact = kept.exact.set_index(list(POINT)).risk
+    authors = published.set_index(list(POINT)).risk
     rows = kept.paper.sort_values(["setting", "arm", "n"], key=_arms_in_order)
     found = []
     for point in rows.itertuples():
@@ -246,4 +246,6 @@ def _arms_in_order(column: pd.Series) -> pd.Series:
 
 def _batch_cost(kept: Kept) -> pd.Series:
     """`paper` against `exact`, which differ in the gradient only."""
-    return deviations(kept.paper.set_index(POINT_KEY).risk, kept.exact.set_index(POINT_KEY).risk)
+    return deviations(
+        kept.paper.set_index(list(POINT)).risk, kept.exact.set_index(list(POINT)).risk
+    )

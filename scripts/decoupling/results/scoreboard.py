@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
+
+from .tables import columns
 
 TOLERANCE = 0.01  # a curve matches its theorem if no point is further off than this
 COMPUTED = ("theorem", "optimum", "centred")
@@ -19,19 +20,12 @@ REFERENCES = ("theorem", "optimum", "published", "centred")
 MATCHES, ABOVE, BELOW = "matches", "above", "below"
 DIVERGED, NO_THEOREM = "diverged", "no theorem"
 
-DEVIATIONS = [(f"{ref}_{what}", pa.float64()) for ref in REFERENCES for what in ("worst", "mean")]
-SCOREBOARD = pa.schema(
-    [
-        ("panel", pa.string()),
-        ("model", pa.string()),
-        ("layers", pa.int64()),
-        ("arm", pa.string()),
-        *DEVIATIONS[:-2],
-        ("seeds_ok_least", pa.int64()),
-        ("verdict", pa.string()),
-        ("has_theorem", pa.bool_()),
-        *DEVIATIONS[-2:],
-    ]
+DEVIATIONS = [f"{name}_{what}" for name in REFERENCES for what in ("worst", "mean")]
+SCOREBOARD = columns(
+    **{"panel": str, "model": str, "layers": int, "arm": str},
+    **dict.fromkeys(DEVIATIONS[:-2], float),
+    **{"seeds_ok_least": int, "verdict": str, "has_theorem": bool},
+    **dict.fromkeys(DEVIATIONS[-2:], float),  # which came later
 )
 
 

@@ -55,8 +55,7 @@ def markdown(table: pd.DataFrame, note: str) -> str:
     """Introduction, verdicts with their meaning and number, and the table."""
     counts = table.verdict.value_counts()
     verdicts = [[name, str(counts.get(name, 0)), text] for name, text in MEANING.items()]
-    deviations = [name for name, _ in DEVIATIONS]
-    shown = table[["panel", "model", "layers", "arm", *deviations, "seeds_ok_least", "verdict"]]
+    shown = table[["panel", "model", "layers", "arm", *DEVIATIONS, "seeds_ok_least", "verdict"]]
     header = [name.replace("_", " ") for name in shown]
     parts = [
         INTRODUCTION.format(note=note),

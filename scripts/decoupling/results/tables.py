@@ -19,85 +19,31 @@ from .files import atomic_path
 if TYPE_CHECKING:
     import pandas as pd
 
-POINT = [  # of a trained curve
-    ("setting", pa.string()),
-    ("n", pa.int64()),
-    ("model", pa.string()),
-    ("layers", pa.int64()),
-    ("arm", pa.string()),
-]
-POINT_KEY = [name for name, _ in POINT]
+ARROW = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 
-RUNS = pa.schema(
-    [
-        *POINT,
-        ("seed", pa.int64()),
-        ("risk", pa.float64()),
-        ("risk_se", pa.float64()),
-        ("iterations", pa.int64()),
-        ("status", pa.string()),  # ok | diverged
-        ("selection_risk", pa.float64()),  # what the best seed is chosen by
-    ]
+
+def columns(**types: type) -> pa.Schema:
+    return pa.schema([(name, ARROW[kind]) for name, kind in types.items()])
+
+
+POINT = {"setting": str, "n": int, "model": str, "layers": int, "arm": str}  # of a trained curve
+RISK = {"risk": float, "risk_se": float}
+SEEDS = {"best_seed": int, "median": float, "seeds_ok": int, "seeds_total": int}
+
+# `status` is ok or diverged; the best seed is chosen by `selection_risk`
+RUNS = columns(**POINT, seed=int, **RISK, iterations=int, status=str, selection_risk=float)
+RISKS = columns(**POINT, **RISK, normalized=float, **SEEDS, normalized_se=float)
+# `curve` says which reference: theorem, optimum or centred
+THEORY = columns(setting=str, n=int, curve=str, arm=str, risk=float, normalized=float)
+BAYES = columns(setting=str, n=int, **RISK, normalized=float, normalized_se=float)
+# `told` is right, soft, map, wrong or nothing; `wrong` is P(the likeliest task is the wrong one)
+IDENTITY = columns(
+    **{"setting": str, "n": int, "arm": str, "told": str, **RISK},
+    **dict.fromkeys(("normalized", "normalized_se", "wrong", "wrong_se"), float),
 )
-RISKS = pa.schema(
-    [
-        *POINT,
-        ("risk", pa.float64()),
-        ("risk_se", pa.float64()),
-        ("normalized", pa.float64()),
-        ("best_seed", pa.int64()),
-        ("median", pa.float64()),
-        ("seeds_ok", pa.int64()),
-        ("seeds_total", pa.int64()),
-        ("normalized_se", pa.float64()),
-    ]
-)
-THEORY = pa.schema(
-    [
-        ("setting", pa.string()),
-        ("n", pa.int64()),
-        ("curve", pa.string()),  # which reference: theorem | optimum
-        ("arm", pa.string()),
-        ("risk", pa.float64()),
-        ("normalized", pa.float64()),
-    ]
-)
-BAYES = pa.schema(
-    [
-        ("setting", pa.string()),
-        ("n", pa.int64()),
-        ("risk", pa.float64()),
-        ("risk_se", pa.float64()),  # of the simulation
-        ("normalized", pa.float64()),
-        ("normalized_se", pa.float64()),
-    ]
-)
-IDENTITY = pa.schema(
-    [
-        ("setting", pa.string()),
-        ("n", pa.int64()),
-        ("arm", pa.string()),  # or bayes
-        ("told", pa.string()),  # right | soft | map | wrong | nothing
-        ("risk", pa.float64()),
-        ("risk_se", pa.float64()),
-        ("normalized", pa.float64()),
-        ("normalized_se", pa.float64()),
-        ("wrong", pa.float64()),  # P(the likeliest task is not the right one)
-        ("wrong_se", pa.float64()),
-    ]
-)
-SAMPLED = pa.schema(
-    [
-        ("mixture", pa.int64()),  # its number
-        ("d", pa.int64()),
-        ("K", pa.int64()),
-        ("n", pa.int64()),
-        ("noise_var", pa.float64()),
-        ("curve", pa.string()),
-        ("arm", pa.string()),
-        ("risk", pa.float64()),
-        ("normalized", pa.float64()),
-    ]
+SAMPLED = columns(  # `mixture` is its number
+    **{"mixture": int, "d": int, "K": int, "n": int, "noise_var": float},
+    **{"curve": str, "arm": str, "risk": float, "normalized": float},
 )
 TABLES = {"identity": IDENTITY, "sampled": SAMPLED}  # of one kind of figure each
 
