@@ -18,6 +18,7 @@ import yaml
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
+from decoupling.models.arms import ARMS  # noqa: E402
 from decoupling.plan.config import read_setting  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
@@ -62,7 +63,7 @@ def main() -> None:
     optimum = optima(mix, args.n)[args.arm]
     print("| recipe | best seed | median seed | seeds within 1% |\n|---|---|---|---|")
     for name, fields in VARIANTS[args.arm].items():
-        run = Run("attention", "attention", 1, args.arm, Recipe(**fields))
+        run = Run("attention", "attention", 1, args.arm, ARMS[args.arm], Recipe(**fields))
         rows = train(GaussianContexts(mix, args.n), [run], range(args.seeds))
         gap = np.array([row["risk"] for row in rows]) / optimum - 1
         best, median = 100 * np.nanmin(gap), 100 * np.nanmedian(gap)

@@ -33,6 +33,7 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
 import literal  # noqa: E402
 from decoupling import engines  # noqa: E402
 from decoupling.engines import moments  # noqa: E402
+from decoupling.models.arms import ARMS  # noqa: E402
 from decoupling.models.attention import Attention  # noqa: E402
 from decoupling.problem.streams import Stream  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
@@ -52,7 +53,7 @@ Step = Callable[[], object]
 
 def track(layers: int, seeds: int, n: int, gradient: str | int = "exact") -> Track:
     module, view = ("attention", "moments") if layers == 1 else ("layered", "gram")
-    run = Run(module, "attention", layers, "joint", Recipe(gradient=gradient))
+    run = Run(module, "attention", layers, "joint", ARMS["joint"], Recipe(gradient=gradient))
     engine = engines.load(view)(GaussianContexts(MIX, n))
     return Track(run, engine, (MIX.dim, MIX.tasks), range(seeds))
 

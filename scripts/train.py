@@ -10,6 +10,7 @@ from pathlib import Path
 
 from decoupling import sources
 from decoupling.engines import DeviceError
+from decoupling.models import Arm
 from decoupling.results.tables import RUNS, write_table
 from decoupling.train.checkpoint import Checkpoint
 from decoupling.train.recipe import Recipe, Run
@@ -17,7 +18,8 @@ from decoupling.train.training import train
 
 
 def parse_run(fields: dict) -> Run:
-    return Run(**(fields | {"recipe": Recipe(**fields["recipe"])}))
+    made = {"parts": Arm(**fields["parts"]), "recipe": Recipe(**fields["recipe"])}
+    return Run(**(fields | made))
 
 
 if __name__ == "__main__":

@@ -92,8 +92,8 @@ def random_parameters(
 ) -> tuple[models.Model, dict[str, np.ndarray]]:
     """A model with random weights and whatever else the arm gives it, batched over seeds."""
     made = models.load(module)(mix.dim, mix.tasks, layers)
-    everything = made.initial_values("joint_heads", seeds, std)  # heads, too, are random
-    shapes = {**made.weight_shapes, **made.trained_shapes(arm)}
+    everything = made.initial_values(ARMS["joint_heads"], seeds, std)  # heads, too, are random
+    shapes = {**made.weight_shapes, **made.trained_shapes(ARMS[arm])}
     # of prompts, as many as the arm has: one for all tasks, or one for each
     return made, {name: everything[name][:, : shape[0]] for name, shape in shapes.items()}
 

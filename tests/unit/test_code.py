@@ -107,6 +107,8 @@ def test_theory_and_drawing_are_not_part_of_training(imported: dict):
 
 
 def test_models_do_not_meet(imported: dict):
+    for name in ("attention on gaussian", "layered on gaussian"):
+        assert "models.arms" not in imported[name]  # so that a new arm retrains nothing
     one_layer, deeper = imported["attention on gaussian"], imported["layered on gaussian"]
     assert not {"models.layered", "models.reduced", "engines.gram"} & one_layer
     assert not {"models.attention", "models.reduced", "engines.moments"} & deeper

@@ -62,7 +62,7 @@ def test_gradient_against_literal_autograd(layers: int, arm: str):
     was in `out` does not count."""
     mix, n = mixture(SHAPES[2])
     model, params = model_and_parameters(mix, arm, layers)
-    trained = model.trained_shapes(arm)
+    trained = model.trained_shapes(ARMS[arm])
     sequences = literal.draw_sequences(mix, n, 1200, torch.Generator().manual_seed(1))
     batch = mixtures.gram_batch(sequences, mix.tasks)
     assert batch.size > BLOCK

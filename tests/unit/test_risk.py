@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from agreement import z_score
+from decoupling.models.arms import ARMS
 from decoupling.models.one_layer import OneLayer, risk, risk_and_gradient
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.moments import Moments, batch_moments, population_moments
@@ -52,7 +53,7 @@ def test_risk_and_gradient_are_the_literal_models(shape: tuple, model: str, arm:
     mix, n = mixture(shape)
     made, params = mixtures.random_parameters(mix, model, arm, SEEDS)
     sequences, moments = drawn(mix, n, 20)
-    out = {name: np.zeros_like(params[name]) for name in made.trained_shapes(arm)}
+    out = {name: np.zeros_like(params[name]) for name in made.trained_shapes(ARMS[arm])}
     value, grad = risk_and_gradient(moments, made.one_layer(params))
     made.pull_back(params, grad, out)
     np.testing.assert_allclose(risk(moments, made.one_layer(params)), value, rtol=1e-12)

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from decoupling import models
+from decoupling.models.arms import ARMS
 from decoupling.problem.gram import GramBatch, GramSampler
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.streams import Stream, generator
@@ -66,7 +67,7 @@ def test_first_initial_values():
         "weight": [0.03280725407803913, 0.12494568026520421],
     }
     for module in ("attention", "reduced"):
-        values = models.load(module)(MIX.dim, MIX.tasks).initial_values("joint", [0, 7], 0.1)
+        values = models.load(module)(MIX.dim, MIX.tasks).initial_values(ARMS["joint"], [0, 7], 0.1)
         for name, array in values.items():
             np.testing.assert_allclose(array.reshape(2, -1)[:, 0], expected[name], rtol=1e-14)
 

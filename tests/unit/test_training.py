@@ -16,6 +16,7 @@ import pytest
 import torch
 from decoupling import engines, models
 from decoupling.engines.gram import GramEngine
+from decoupling.models.arms import ARMS
 from decoupling.problem.gram import GramBatch
 from decoupling.problem.moments import batch_moments
 from decoupling.problem.streams import Stream
@@ -39,7 +40,7 @@ ENGINES = {"exact": (EXACT, 1, 1e-9), "minibatch": (BATCH, 1, 1e-9), "deep": (DE
 
 
 def run_of(model: str, layers: int, arm: str, recipe: Recipe) -> Run:
-    return Run(model if layers == 1 else "layered", model, layers, arm, recipe)
+    return Run(model if layers == 1 else "layered", model, layers, arm, ARMS[arm], recipe)
 
 
 def runs_of(engine: str, arms: tuple[str, ...]) -> list[Run]:
@@ -57,7 +58,7 @@ def scratch_track(run: Run, seeds: range, engine=None) -> Track:
     shape = (MIX.dim, MIX.tasks)
     if run.arm in ("plain", "joint", "joint_heads", "heads"):
         return Track(run, engine, shape, seeds)
-    plain = Track(replace(run, arm="plain"), engine, shape, seeds)
+    plain = Track(replace(run, arm="plain", parts=ARMS["plain"]), engine, shape, seeds)
     return Track(run, engine, shape, seeds, plain.params)
 
 
@@ -178,7 +179,11 @@ def test_fine_tuning_starts_from_the_seeds_own_frozen_plain(engine: str, iterati
     """A prompt of 0 adds nothing and has gradient 0: fine-tuning it leaves plain's risk."""
     plain = runs_of(engine, ("plain",))[0]
     zero = replace(plain.recipe, init_std=0.0, iterations=iterations)
-    rows = train(CONTEXTS, [replace(plain, arm="finetune", recipe=zero), plain], range(4))
+    rows = train(
+        CONTEXTS,
+        [replace(plain, arm="finetune", parts=ARMS["finetune"], recipe=zero), plain],
+        range(4),
+    )
     tuned, trained = by_seed(rows, "finetune"), by_seed(rows, "plain")
     assert {seed: row["risk"] for seed, row in tuned.items()} == pytest.approx(
         {seed: row["risk"] for seed, row in trained.items()}, rel=1e-6

@@ -72,7 +72,7 @@ def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
 @pytest.mark.parametrize(
     ("edits", "plan"),
     [
-        (["theory/optimum"], {"theory": 1, "figure": 3} | SCOREBOARD),
+        (["theory/optimum", "models/arms"], {"theory": 1, "figure": 3} | SCOREBOARD),
         (["theory/theorems"], {"theory": 1, "figure": 4} | SCOREBOARD),  # panels know its arms
         (["figures/panel"], {"figure": 4}),  # the page and the overview are drawn with it
         (["figures/overview", "figures/rates"], {"figure": 1}),

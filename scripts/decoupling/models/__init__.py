@@ -15,10 +15,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from .arms import ARMS
-
 Arrays = Mapping[str, np.ndarray]
 Shapes = dict[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What is trained: attention weights, prompts, task heads. Without the weights, the rest is
+    fine-tuned on the frozen weights of the same seed's `plain`."""
+
+    weights: bool
+    prompts: bool
+    heads: bool
+    common: bool = False  # one prompt for all tasks, not one for each
 
 
 @dataclass(frozen=True)
@@ -54,21 +63,20 @@ class Model:
         return cls.view == "moments"
 
     @classmethod
-    def trains(cls, arm: str) -> bool:
+    def trains(cls, arm: Arm) -> bool:
         """Whether the model has this arm."""
-        return cls.task_heads or not ARMS[arm].heads
+        return cls.task_heads or not arm.heads
 
-    def trained_shapes(self, arm: str) -> Shapes:
+    def trained_shapes(self, arm: Arm) -> Shapes:
         """Name and shape (of one seed) of what an arm trains."""
-        parts = ARMS[arm]
-        shapes = dict(self.weight_shapes) if parts.weights else {}
-        if parts.prompts:
-            shapes["prompts"] = (1 if parts.common else self.tasks, self.dim + 1)
-        if parts.heads:
+        shapes = dict(self.weight_shapes) if arm.weights else {}
+        if arm.prompts:
+            shapes["prompts"] = (1 if arm.common else self.tasks, self.dim + 1)
+        if arm.heads:
             shapes["heads"] = (self.tasks, self.dim + 1)
         return shapes
 
-    def initial_values(self, arm: str, seeds: Sequence[int], std: float) -> dict[str, np.ndarray]:
+    def initial_values(self, arm: Arm, seeds: Sequence[int], std: float) -> dict[str, np.ndarray]:
         """Independent N(0, std²) entries, a stream of its own for every (seed, parameter name).
 
         So a seed starts the same whichever arm, context length or block of seeds it is in.
@@ -78,7 +86,7 @@ class Model:
             name: std * np.stack([_stream(seed, name).standard_normal(shape) for seed in seeds])
             for name, shape in self.trained_shapes(arm).items()
         }
-        if ARMS[arm].heads and not ARMS[arm].weights:
+        if arm.heads and not arm.weights:
             values["heads"][:] = np.eye(self.dim + 1)[-1]
         return values
 

@@ -1,20 +1,8 @@
-"""Arms: what is trained."""
+"""Arms: what is trained. A run carries its own, so that a new one here retrains nothing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Arm:
-    """What is trained: attention weights, prompts, task heads. Without the weights, the rest is
-    fine-tuned on the frozen weights of the same seed's `plain`."""
-
-    weights: bool
-    prompts: bool
-    heads: bool
-    common: bool = False  # one prompt for all tasks, not one for each
-
+from . import Arm
 
 ARMS = {
     "plain": Arm(weights=True, prompts=False, heads=False),

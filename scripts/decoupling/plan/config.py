@@ -9,6 +9,7 @@ from typing import Any
 
 from ..figures import Figure
 from ..models import Model
+from ..models.arms import ARMS
 from ..theory.theorems import THEOREMS
 from ..train.recipe import Recipe, Run
 from . import registry
@@ -66,7 +67,7 @@ class Setting:
             for layers in depths:
                 module = registry.find_model(name, layers)
                 curves = [Curve(self.name, module, layers, arm) for arm in self.arms]
-                found += [curve for curve in curves if curve.model.trains(curve.arm)]
+                found += [curve for curve in curves if curve.model.trains(ARMS[curve.arm])]
         return found
 
     def has(self, model: str, arm: str) -> bool:
@@ -114,7 +115,8 @@ class Protocol:
     def run(self, curve: Curve) -> Run:
         block = self.recipes[curve.model.recipe]
         recipe = block.of(curve.arm)
-        return Run(curve.module, curve.name, curve.layers, curve.arm, recipe, block.seeds)
+        arm = curve.arm, ARMS[curve.arm]
+        return Run(curve.module, curve.name, curve.layers, *arm, recipe, block.seeds)
 
     def note(self, curves: Iterable[Curve]) -> str:
         """What the protocol is for these curves: the small print of a figure."""

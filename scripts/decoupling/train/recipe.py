@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ..models import Arm
+
 CONTINUATION_STAGES = 200  # steps in which the means grow
 
 
@@ -41,6 +43,7 @@ class Run:
     model: str
     layers: int
     arm: str
+    parts: Arm  # what the arm trains
     recipe: Recipe
     seeds: int | None = None  # only seeds 0 … seeds−1 of a block are trained; None: all
     reported: bool = True  # or trained only because another run starts from it

@@ -36,8 +36,8 @@ class Track:
         """`shape` is (d, K)."""
         self.run, self.engine, self.seeds = run, engine, seeds
         self.model = models.load(run.module)(*shape, run.layers)
-        self.shapes = self.model.trained_shapes(run.arm)
-        initial = self.model.initial_values(run.arm, seeds, run.recipe.init_std)
+        self.shapes = self.model.trained_shapes(run.parts)
+        initial = self.model.initial_values(run.parts, seeds, run.recipe.init_std)
         self.theta, self.grad, self.first, self.second = (
             engine.array(flat) for flat in _flat_and_zeros(initial, len(seeds))
         )

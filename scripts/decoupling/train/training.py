@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from .. import engines, models
-from ..models.arms import ARMS
 from ..problem.streams import Stream
 from .checkpoint import Checkpoint
 from .recipe import Run
@@ -44,8 +43,8 @@ def train(
     for view in dict.fromkeys(models.load(run.module).view for run in runs):
         engine = engines.load(view)(contexts, device, threads)
         wanted = [run for run in runs if models.load(run.module).view == view]
-        scratch = [run for run in wanted if ARMS[run.arm].weights]
-        tuned = [run for run in wanted if not ARMS[run.arm].weights]
+        scratch = [run for run in wanted if run.parts.weights]
+        tuned = [run for run in wanted if not run.parts.weights]
         found = [job.track(run, engine) for run in scratch]
         job.run_stage(f"{view}, training", Stream.TRAINING, found)
         frozen = {_owner(t.run): t.params for t in found if t.run.arm == "plain"}
