@@ -74,7 +74,8 @@ def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
     [
         (["theory/optimum", "models/arms"], {"theory": 1, "figure": 3} | SCOREBOARD),
         (["theory/theorems"], {"theory": 1, "figure": 4} | SCOREBOARD),  # panels know its arms
-        (["figures/panel"], {"figure": 4}),  # the page and the overview are drawn with it
+        (["figures/panel"], {"figure": 3}),  # and the page of them
+        (["draw/panels"], {"figure": 4}),  # and the overview
         (["figures/overview", "figures/rates"], {"figure": 1}),
         (["draw/style"], {"figure": 4, "heatmap": 1}),
         (["draw/heatmap"], {"heatmap": 1}),
