@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from jsonschema import Draft202012Validator, validators
-from jsonschema.exceptions import ValidationError
 
 from ..draw.panels import COMPUTED
 from ..figures.panel import Panel
@@ -23,7 +22,8 @@ from .config import (
     read_protocols,
     read_setting,
 )
-from .values import SpecError, is_finite, is_integer, is_number, number_as_text
+from .messages import schema_text
+from .values import SpecError, is_finite, is_integer
 
 SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's
 
@@ -89,7 +89,7 @@ def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _schema_problems(path: Path, schema: Mapping[str, Any], value: Any) -> Iterator[Problem]:
     for error in _Validator(schema).iter_errors(value):
-        yield Problem((*path, *error.absolute_path), _schema_text(error))
+        yield Problem((*path, *error.absolute_path), schema_text(error))
 
 
 def _setting_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]:
@@ -145,60 +145,6 @@ def _blocks(raw: Block, key: str) -> list[tuple[str, Block]]:
     if not isinstance(blocks, Mapping):
         return []
     return [(name, block) for name, block in blocks.items() if isinstance(block, Mapping)]
-
-
-def _schema_text(error: ValidationError) -> str:
-    value = error.instance
-    if error.validator == "additionalProperties":
-        known = error.schema.get("properties", {})
-        unknown = sorted(set(value) - set(known), key=str)
-        return f"unknown key {', '.join(map(repr, unknown))}; known are {', '.join(known)}"
-    if error.validator == "required":
-        missing = [key for key in error.validator_value if key not in value]
-        return f"{', '.join(missing)} is missing; add it"
-    if error.validator == "pattern":
-        return (
-            f"the name {value!r} is not allowed; use letters, digits, _ and -, and do not begin"
-            " with -"
-        )
-    if text := number_as_text(value):
-        return text
-    if is_number(value) and not is_finite(value):
-        return f"{value} is not finite; give a finite number"
-    wanted = error.schema.get("description", "")
-    hint = f"; this is: {wanted}" if wanted else ""
-    if error.validator == "type":
-        return f"{_type_problem(value, error.validator_value)}{hint}"
-    if error.validator == "minItems":
-        return f"is empty; give at least one entry{hint}"
-    if error.validator == "oneOf":
-        return f"{value!r} does not fit{hint}"
-    if error.validator == "uniqueItems":
-        return f"{value!r} repeats itself; give every entry once"
-    return f"{error.message}{hint}"
-
-
-TYPE_WORDS = {
-    "object": "a block of keys",
-    "array": "a list",
-    "string": "text",
-    "boolean": "true or false",
-    "number": "a number",
-    "integer": "a whole number",
-}
-
-
-def _type_problem(value: Any, wanted: str) -> str:
-    words = TYPE_WORDS[wanted]
-    if value is None:
-        return f"is empty; give {words}"
-    if wanted == "integer" and is_number(value) and value == int(value):
-        return f"{value} is not {words}; write {int(value)}"
-    if wanted == "array" and not isinstance(value, Mapping):
-        return f"{value!r} is not {words}; write [{value}]"
-    if wanted == "string" and is_number(value):
-        return f"{value} is not {words}; write '{value}'"
-    return f"{value!r} is not {words}; give {words}"
 
 
 def _spec_problems(name: str, block: Block) -> list[str]:
