@@ -4,7 +4,9 @@
 
 Trains one-layer attention in random mixtures (K = 1 … 4, d = 1 … 8; those of the figure `mixtures`
 from number 1000 on, which the figure does not show) and compares the best and the median of 50
-seeds with the optimum.
+seeds with the optimum. `within` counts the seeds that end less than 1% above it, `values` the
+different risks, to six digits of the optimum, that seeds end at: few where there are other minima,
+many where seeds are still on their way.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ def main() -> None:
     args = parser.parse_args()
     config = read_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
     seed = config.figures["mixtures"].block["seed"]
-    print("mixture,d,K,noise_var,n,arm,best,median")
+    print("mixture,d,K,noise_var,n,arm,best,median,within,values")
     for index in range(FIRST, FIRST + args.count):
         mix, _ = draw_mixture(seed, index)
         for n in args.n:
@@ -47,7 +49,9 @@ def main() -> None:
             for arm in ARMS:
                 risks = rows[rows.arm == arm].risk / best[arm] - 1
                 about = (index, mix.dim, mix.tasks, f"{mix.noise_var:.3g}", n, arm)
-                print(*about, f"{risks.min():.2e}", f"{risks.median():.2e}", sep=",", flush=True)
+                ends = (int((risks < 0.01).sum()), risks.round(6).nunique())
+                found = (f"{risks.min():.2e}", f"{risks.median():.2e}", *ends)
+                print(*about, *found, sep=",", flush=True)
 
 
 if __name__ == "__main__":

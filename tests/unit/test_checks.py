@@ -152,8 +152,8 @@ BAD = {
     ),
     "centred curve of an arm that has none": (
         figure(setting="one", dashed="centred"),
-        "figures.x.dashed: centred has no curve of plain, finetune, joint_heads; list in"
-        " dashed_arms only arms of joint, shared",
+        "figures.x.dashed: centred has no curve of plain, finetune, joint_heads; use dashed_arms:"
+        " [joint]",
     ),
     "title that is no formula": (
         figure(setting="one", title="cost in $, not in $\\foo$"),

@@ -14,7 +14,6 @@ from decoupling.problem.mixture import TaskMixture
 from decoupling.theory import identity
 from decoupling.theory.bayes import bayes_table
 from decoupling.theory.identity import conditional_risks, draw_contexts, observe
-from decoupling.theory.theorems import CLOSED_FORMS
 from scipy.stats import multivariate_normal
 
 MIX = mixtures.random_mixture(np.random.default_rng(3), 2, 3, 0.5)
@@ -84,17 +83,12 @@ def test_told_the_task_the_closed_forms_reach_their_risk(name: str, n: int):
     mix = MIX if name == "random" else mixtures.paper(name)
     contexts = draw_contexts(mix, n)
     risks = conditional_risks(mix, n, contexts)
-    for arm, told in (("plain", "nothing"), ("shared", "nothing"), ("joint", "right")):
-        expected = CLOSED_FORMS["theorem"][arm](mix, n).risk
-        assert abs(z_score(risks[arm, told], expected)) < 4
-    assert abs(z_score(risks["joint_heads", "right"], heads_risk(mix, n))) < 4
+    for told, forms in (("nothing", identity.UNTOLD), ("right", identity.TOLD)):
+        for arm, form in forms.items():
+            assert abs(z_score(risks[arm, told], form(mix, n).risk)) < 4
     (best,) = bayes_table(mix, [n])
     mean, error = identity._average(risks["bayes", "right"])
     assert abs(mean - best["risk"]) <= 4 * (error**2 + best["risk_se"] ** 2) ** 0.5 + 1e-12
-
-
-def heads_risk(mix: TaskMixture, n: int) -> float:
-    return CLOSED_FORMS["theorem"]["joint_heads"](mix, n).risk
 
 
 def test_predictions_against_literal_attention():
@@ -103,7 +97,7 @@ def test_predictions_against_literal_attention():
     x, y = drawn(MIX, n, 10)
     found = observe(MIX, *reduced(x, y))
     for arm in ("joint", "joint_heads"):
-        solution = CLOSED_FORMS["theorem"][arm](MIX, n)
+        solution = identity.TOLD[arm](MIX, n)
         vectors = identity.predictors(solution, found)
         scores = np.pad(solution.weight, ((0, 1), (0, 1)))
         for k in range(MIX.tasks):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from decoupling.figures import Tables
-from decoupling.figures.mixtures import KIND, excess
+from decoupling.figures.mixtures import KIND, excess, several_tasks
 from decoupling.results.tables import SAMPLED
 from decoupling.theory.optimum import optima
 from decoupling.theory.sampled import draw_mixture, sampled_table
@@ -36,12 +36,16 @@ def test_mixtures_are_as_stated():
 
 
 def test_figure_shows_the_distribution():
-    sampled = pd.DataFrame(sampled_table(1, 0, 5))
+    sampled = pd.DataFrame(sampled_table(1, 0, 9))
     empty = pd.DataFrame()
     drawn = KIND.draw({}, Tables({}, empty, empty, empty, empty, {"sampled": sampled}), "")
     ax = drawn.subfigs[0].axes[0]
-    steps = [line.get_xydata() for line in ax.lines if len(line.get_xdata()) == 6]
+    shown = several_tasks(sampled)
+    count = shown.mixture.nunique()
+    assert count == len({i for i in range(10) if draw_mixture(1, i)[0].tasks > 1})
+    steps = [line.get_xydata() for line in ax.lines if len(line.get_xdata()) == count + 1]
     assert len(steps) == 5
-    np.testing.assert_allclose(steps[2][:, 0], np.sort(excess(sampled, "theorem", "joint")))
-    np.testing.assert_allclose(steps[2][:, 1], np.arange(1, 7) / 6)
-    assert (steps[4][:, 0] <= steps[2][:, 0] + 1e-9).all()  # centred below printed
+    printed, centred = steps[2], steps[4]
+    np.testing.assert_allclose(printed[1:, 0], np.sort(excess(shown, "theorem", "joint")))
+    np.testing.assert_allclose(printed[:, 1], np.arange(count + 1) / count)
+    assert (centred[1:, 0] <= printed[1:, 0] + 1e-9).all()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -69,7 +71,7 @@ def _annotate(ax: Axes, values: np.ndarray, texts: dict[tuple[int, int], str]) -
 
 
 def _label(ax: Axes, rows: list[str], arms: list[str]) -> None:
-    names = [ARM_STYLE[arm][2].replace("prompts and", "prompts\nand") for arm in arms]
+    names = [textwrap.fill(ARM_STYLE[arm][2], 18) for arm in arms]
     ax.set_xticks(range(len(arms)), names)
     ax.set_yticks(range(len(rows)), rows)
     ax.tick_params(length=0)

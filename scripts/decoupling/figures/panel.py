@@ -57,12 +57,12 @@ class Panel(Figure):
         dashed = self.block.get("dashed", "none")
         if dashed not in ("none", *COMPUTED, *setting.models):
             yield "dashed", f"{path}.models lacks {dashed}; add it"
-        if dashed == "centred":
-            known = CLOSED_FORMS["centred"]
-            without = [a for a in self.block.get("dashed_arms", arms) if a not in known]
-            if without:
-                fix = f"list in dashed_arms only arms of {', '.join(known)}"
-                yield "dashed", f"centred has no curve of {', '.join(without)}; {fix}"
+        asked = self.block.get("dashed_arms", arms if dashed == "centred" else [])
+        without = [arm for arm in asked if arm not in CLOSED_FORMS.get(dashed, asked)]
+        if without:
+            known = ", ".join(arm for arm in CLOSED_FORMS[dashed] if arm in arms)
+            fix = f"use dashed_arms: [{known}]" if known else "use none"
+            yield "dashed", f"{dashed} has no curve of {', '.join(without)}; {fix}"
         depths = self._depths(config)
         if dashed != "none" and depths and 1 not in depths:
             yield "dashed", f"{dashed} is of one layer; use none"

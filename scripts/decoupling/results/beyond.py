@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..figures.mixtures import SHOWN, excess
+from ..figures.mixtures import SHOWN, excess, several_tasks
 
 TOLD = (("joint", "right"), ("joint", "soft"), ("joint", "map"), ("joint", "wrong"))
 OTHERS = (("plain", "nothing"), ("bayes", "right"), ("bayes", "soft"))
@@ -22,8 +22,9 @@ def beyond(
     return {
         "shared": shared(risks),
         "centred": centred(theory),
-        "mixtures": mixtures(sampled),
+        "mixtures": mixtures(several_tasks(sampled)),
         "mixture_count": sampled.mixture.nunique(),
+        "several_count": several_tasks(sampled).mixture.nunique(),
         "identity": told(identity, LENGTHS),
     }
 

@@ -8,8 +8,8 @@ Two of the three unknowns are eliminated:
   for all tasks does the same to the mixture as one task: S − E[S] and β − μ̄.
 * A₁, given the readouts: a linear solve, A₁ = E[βφᵀ]E[φφᵀ]⁻¹.
 That leaves the readouts a_k = Wv h_k, minimised by L-BFGS from several starts, the closed forms'
-among them, so that the result lies at or below the theorems. It is not convex: strictly, this is
-the best minimum found.
+among them, so that the result lies at or below the theorems (but for fine-tuning, which starts from
+other weights). It is not convex: strictly, this is the best minimum found.
 """
 
 from __future__ import annotations
