@@ -44,7 +44,7 @@ def main() -> None:
         mix, _ = draw_mixture(seed, index)
         for n in args.n:
             runs = [config.protocol.run(Curve(mix.name, "attention", 1, arm)) for arm in ARMS]
-            rows = pd.DataFrame(train(GaussianContexts(mix, n), runs, range(args.seeds)))
+            rows = pd.DataFrame(train(GaussianContexts(mix, n), runs, range(args.seeds)).rows)
             best = optima(mix, n)
             for arm in ARMS:
                 risks = rows[rows.arm == arm].risk / best[arm] - 1

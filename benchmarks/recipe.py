@@ -1,15 +1,17 @@
-"""What each ingredient of an arm's recipe buys, as a Markdown table.
+"""What each ingredient of a recipe buys, as a Markdown table.
 
-    python benchmarks/recipe.py [--arm joint_heads] [--n 50] [--seeds 50]
+    python benchmarks/recipe.py [--recipe joint_heads] [--n 50] [--seeds 50]
 
-Trains the arm from random initialisations on the exact gradient, in the setting where it is
-hardest, and compares with the exact optimum.
+`joint_heads` and `joint`: trains the arm from random initialisations on the exact gradient, in the
+setting where it is hardest, and compares with the exact optimum. `deep`: three layers, `joint`, by
+protocol laptop with one thing changed at a time, n = 10 and 20 seeds unless others are given.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from decoupling.models.arms import ARMS  # noqa: E402
-from decoupling.plan.config import read_setting  # noqa: E402
+from decoupling.plan.config import read_config, read_setting  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.theory.optimum import optima  # noqa: E402
@@ -51,24 +53,70 @@ VARIANTS = {
 SETTING = {"joint_heads": "fig2c", "joint": "fig2a"}
 
 
+DEEP = {  # what is changed in laptop's recipe
+    "as it is": {},
+    "half the rate": {"lr": 0.5},
+    "twice the rate": {"lr": 2.0},
+    "constant rate": {"schedule": "constant"},
+    "initial scale 0.1 instead of 0.02": {"init_std": 0.1},
+    "gradients not clipped": {"clip_norm": None},
+    "batches of one size, as many contexts": {"batch_growth": 1.0},
+    "means not grown from 0": {"means_warmup": 0.0},
+    "prompts at the rate of the rest": {"prompt_lr_factor": 1.0},
+}
+
+
+def deep(config: dict, n: int, seeds: int) -> None:
+    read = read_config(config)
+    (curve,) = (c for c in read.settings["figA2c"].curves if c.arm == "joint")
+    mix = make_spec("figA2c", read.settings["figA2c"].block)
+    laptop = read.protocols["laptop"].run(curve)
+    print("| recipe | best seed | median of those that finish | diverged |\n|---|---|---|---|")
+    for name, changes in DEEP.items():
+        recipe = replace(laptop.recipe, race_group=seeds, **changes)
+        if "lr" in changes:
+            recipe = replace(recipe, lr=changes["lr"] * laptop.recipe.lr)
+        if "batch_growth" in changes:
+            total = sum(laptop.recipe.batch_at(i) for i in range(recipe.iterations))
+            recipe = replace(recipe, gradient=round(total / recipe.iterations))
+        run = replace(laptop, recipe=recipe)
+        rows = train(GaussianContexts(mix, n), [run], range(seeds)).rows
+        done = [row for row in rows if row["status"] == "ok"]
+        lost = sum(row["status"] == "diverged" for row in rows)
+        texts = ["none", ""]
+        if done:
+            best = min(done, key=lambda row: row["selection_risk"])
+            risk, error = (best[key] / mix.label_power for key in ("risk", "risk_se"))
+            median = np.median([row["risk"] for row in done]) / mix.label_power
+            texts = [f"{risk:.4f} ± {error:.4f}", f"{median:.4f}"]
+        print(f"| {name} | {' | '.join(texts)} | {lost} of {seeds} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--arm", choices=VARIANTS, default="joint_heads")
-    parser.add_argument("--n", type=int, default=50)
-    parser.add_argument("--seeds", type=int, default=50)
+    parser.add_argument("--recipe", choices=[*VARIANTS, "deep"], default="joint_heads")
+    parser.add_argument("--n", type=int)
+    parser.add_argument("--seeds", type=int)
     args = parser.parse_args()
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    setting = SETTING[args.arm]
+    if args.recipe == "deep":
+        deep(config, args.n or 10, args.seeds or 20)
+    else:
+        one_layer(config, args.recipe, args.n or 50, args.seeds or 50)
+
+
+def one_layer(config: dict, arm: str, n: int, seeds: int) -> None:
+    setting = SETTING[arm]
     mix = make_spec(setting, read_setting(setting, config["settings"][setting]).block)
-    optimum = optima(mix, args.n)[args.arm]
+    optimum = optima(mix, n)[arm]
     print("| recipe | best seed | median seed | seeds within 1% |\n|---|---|---|---|")
-    for name, fields in VARIANTS[args.arm].items():
-        run = Run("attention", "attention", 1, args.arm, ARMS[args.arm], Recipe(**fields))
-        rows = train(GaussianContexts(mix, args.n), [run], range(args.seeds))
+    for name, fields in VARIANTS[arm].items():
+        run = Run("attention", "attention", 1, arm, ARMS[arm], Recipe(**fields))
+        rows = train(GaussianContexts(mix, n), [run], range(seeds)).rows
         gap = np.array([row["risk"] for row in rows]) / optimum - 1
         best, median = 100 * np.nanmin(gap), 100 * np.nanmedian(gap)
         close = (gap < 0.01).sum()
-        print(f"| {name} | {best:+.2f}% | {median:+.2f}% | {close} of {args.seeds} |", flush=True)
+        print(f"| {name} | {best:+.2f}% | {median:+.2f}% | {close} of {seeds} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -45,9 +45,9 @@ def main() -> None:
     setting = config.settings["fig2c"]
     contexts = GaussianContexts(make_spec("fig2c", setting.block), args.n)
     runs = [config.protocol.run(curve) for curve in setting.curves]
-    plain = pd.DataFrame(train(contexts, runs, range(args.seeds)))
+    plain = pd.DataFrame(train(contexts, runs, range(args.seeds)).rows)
     with mock.patch.object(Model, "initial_values", moved):
-        other = pd.DataFrame(train(contexts, runs, range(args.seeds)))
+        other = pd.DataFrame(train(contexts, runs, range(args.seeds)).rows)
     print("arm,best,median")
     for arm in setting.arms:
         one, two = (rows[rows.arm == arm].risk for rows in (plain, other))

@@ -22,6 +22,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from unittest import mock
 
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parent.parent / ".kernels"))
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{library}_NUM_THREADS"] = "1"  # read when NumPy is first imported
 
@@ -145,7 +146,7 @@ def measure(steps: dict[str, tuple[Step, int]], repeats: int) -> dict[str, float
 
 PARTS = {  # of a step on the exact gradient
     "attention to A₁ and a": (Attention, "one_layer"),
-    "risk and gradient": (moments, "risk_and_gradient"),
+    "risk and gradient": (moments, "_in_one_pass"),
     "gradient of attention": (Attention, "pull_back"),
     "Adam": (adam, "update"),
 }

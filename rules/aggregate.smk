@@ -1,12 +1,15 @@
-# Needs all runs of a setting. Makes its risks: the best seed of every curve point.
+# Needs all runs of a setting. Makes its risks, the best seed of every curve point, and keeps that
+# seed's parameters.
 
 
 rule aggregate:
     input:
         spec="data/specs/{setting}.json",
-        runs=lambda wildcards: jobs.run_files(CONFIG, wildcards.protocol, wildcards.setting),
+        runs=lambda wildcards: jobs.run_files(CONFIG, "runs", **wildcards),
+        parameters=lambda wildcards: jobs.run_files(CONFIG, "parameters", **wildcards),
     output:
         risks="data/{protocol}/risks/{setting}.parquet",
+        parameters="data/{protocol}/parameters/{setting}.parquet",
     log:
         "logs/{protocol}/aggregate/{setting}.log",
     localrule: True
@@ -18,5 +21,5 @@ rule aggregate:
         code=code("aggregate.py"),
     shell:
         # bash's own printf knows no limit on arguments, which thousands of names would reach
-        r"printf '%s\n' {input.runs} | python {params.scripts:q}/aggregate.py"
-        " --spec {input.spec} --output {output.risks} 2> {log}"
+        r"printf '%s\n' {input.runs} '' {input.parameters} | python {params.scripts:q}/aggregate.py"
+        " --spec {input.spec} --risks {output.risks} --parameters {output.parameters} 2> {log}"

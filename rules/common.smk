@@ -1,5 +1,5 @@
 # Reads the config, and says which code a job uses. What is `localrule` takes seconds; on a cluster
-# it stays with the main process, and only training is submitted.
+# it stays with the main process; training and bounds are submitted.
 
 import csv
 import os

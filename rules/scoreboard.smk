@@ -1,11 +1,14 @@
-# Needs risks and theory of all settings, and the authors' published risks. Makes the scoreboard,
+# Needs risks, theory and bounds of all settings, and the authors' published risks. Makes the scoreboard,
 # a row per trained curve, as a table, as Markdown, as a web page and as a heat map.
 
 
 rule scoreboard:
     input:
         risks=scored("data/{protocol}/risks/{setting}.parquet", jobs.scored_settings(CONFIG)),
-        theory=scored("data/theory/{setting}.parquet", jobs.scored_settings(CONFIG, bounded=True)),
+        theory=scored(
+            "data/theory/{setting}.parquet", jobs.scored_settings(CONFIG, with_references=True)
+        ),
+        bounds=scored("data/{protocol}/bounds/{setting}.parquet", jobs.bounded_settings(CONFIG)),
     output:
         table="data/{protocol}/scoreboard.parquet",
         markdown="data/{protocol}/scoreboard.md",
@@ -31,7 +34,7 @@ rule scoreboard:
         # on standard input, because an argument may not be longer than 128 KiB
         "printf %s {params.curves:q} | python {params.scripts:q}/scoreboard.py"
         " --note {params.note:q} --risks {input.risks} --theory {input.theory}"
-        " --published {params.published:q} --table {output.table}"
+        " --bounds {input.bounds} --published {params.published:q} --table {output.table}"
         " --markdown {output.markdown} --page {output.page} 2> {log}"
 
 
@@ -55,7 +58,7 @@ rule heatmap:
     params:
         scripts=SCRIPTS,
         code=code("heatmap.py"),
-        note=CONFIG.protocol.note(jobs.scored_curves(CONFIG, bounded=True)),
+        note=CONFIG.protocol.note(jobs.scored_curves(CONFIG, with_references=True)),
     shell:
         "python {params.scripts:q}/heatmap.py --table {input.table} --note {params.note:q}"
         " --pdf {output.pdf} --png {output.png} 2> {log}"

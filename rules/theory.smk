@@ -1,6 +1,6 @@
 # Needs a spec. Makes what is computed, not trained: closed forms and the exact optimum; and, where
-# a figure asks for them, the Bayes-optimal risk, and what it is worth to be told the task. Random
-# mixtures need no spec.
+# figures or bounds ask for them, the Bayes-optimal risk, and what it is worth to be told the task.
+# Random mixtures need no spec.
 
 
 rule theory:

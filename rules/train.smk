@@ -7,6 +7,7 @@ rule train:
         spec="data/specs/{setting}.json",
     output:
         runs="data/{protocol}/runs/{setting}/n{n}/seeds{first}-{last}.parquet",
+        parameters="data/{protocol}/parameters/{setting}/n{n}/seeds{first}-{last}.parquet",
     log:
         "logs/{protocol}/train/{setting}/n{n}/seeds{first}-{last}.log",
     benchmark:
@@ -32,4 +33,5 @@ rule train:
         "python {params.scripts:q}/train.py --source {params.source} --spec {input.spec}"
         " --n {wildcards.n} --seeds {wildcards.first} {wildcards.last}"
         " --protocol {wildcards.protocol} --runs {params.runs:q} --code {params.code}"
-        " --threads {threads} --device {params.device} --output {output.runs} 2> {log}"
+        " --threads {threads} --device {params.device} --output {output.runs}"
+        " --parameters {output.parameters} 2> {log}"

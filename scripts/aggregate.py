@@ -1,19 +1,28 @@
-"""Choose the best seed of every curve point; the runs' files are named on standard input."""
+"""Choose the best seed of every curve point, and keep its parameters.
+
+The files of runs and, after an empty line, of parameters are named on standard input.
+"""
 
 import argparse
 import sys
 from pathlib import Path
 
 from decoupling.problem.mixture import TaskMixture
-from decoupling.results.aggregate import seed_minimum
-from decoupling.results.tables import RISKS, RUNS, damage_named, read_all, write_table
+from decoupling.results.aggregate import best_parameters, seed_minimum
+from decoupling.results.tables import PARAMETERS, RISKS, RUNS, damage_named, read_all, write_table
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--spec", required=True, type=Path)
-    parser.add_argument("--output", required=True, type=Path)
+    parser.add_argument("--risks", required=True, type=Path)
+    parser.add_argument("--parameters", required=True, type=Path)
     args = parser.parse_args()
     mix = TaskMixture.from_json(args.spec.read_text())
+    runs, parameters = (
+        [Path(line) for line in part.splitlines()] for part in sys.stdin.read().split("\n\n")
+    )
     with damage_named():
-        runs = read_all([Path(line) for line in sys.stdin.read().splitlines()], RUNS)
-    write_table(args.output, seed_minimum(runs, mix), RISKS)
+        risks = seed_minimum(read_all(runs, RUNS), mix)
+        kept = best_parameters(read_all(parameters, PARAMETERS), risks)
+    write_table(args.parameters, kept, PARAMETERS)
+    write_table(args.risks, risks, RISKS)

@@ -1,4 +1,4 @@
-"""Keep a protocol's finished risks, and what they cost, in data/reference/.
+"""Keep a protocol's finished risks, their bounds, and what they cost, in data/reference/.
 
     python scripts/reference.py paper fig2c    # after snakemake --config protocol=paper -- …
 
@@ -12,13 +12,13 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 from decoupling.results.files import atomic_path
-from decoupling.results.tables import RISKS, read_all, write_table
+from decoupling.results.tables import BOUNDS, RISKS, read_all, write_table
 
 
 def provenance(runs: list[Path]) -> dict[str, str]:
     """What the runs say of themselves, once for each different answer."""
     stamps = [pq.read_schema(path).metadata for path in runs]
-    keys = ("protocol", "device", "numpy", "torch", "runs")
+    keys = ("protocol", "device", "numpy", "numba", "torch", "runs")
     found = {key: sorted({stamp[key.encode()].decode() for stamp in stamps}) for key in keys}
     return {key: json.dumps(values) for key, values in found.items()}
 
@@ -45,6 +45,11 @@ if __name__ == "__main__":
     risks = read_all([data / f"risks/{name}.parquet" for name in args.settings], RISKS)
     rows = risks.to_dict("records")
     write_table(kept / f"{args.protocol}.parquet", rows, RISKS, provenance(runs))
+
+    checked = [path for n in args.settings if (path := data / f"bounds/{n}.parquet").exists()]
+    if checked:
+        bounds = read_all(checked, BOUNDS).to_dict("records")
+        write_table(kept / f"{args.protocol}_bounds.parquet", bounds, BOUNDS)
 
     results = Path("benchmarks/results") / args.protocol
     files = [path for name in args.settings for path in results.glob(f"{name}/*/*.tsv")]

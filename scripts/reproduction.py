@@ -12,7 +12,15 @@ from decoupling.results.beyond import beyond
 from decoupling.results.files import atomic_path
 from decoupling.results.published import read_published
 from decoupling.results.reproduction import Kept, facts
-from decoupling.results.tables import IDENTITY, RISKS, SAMPLED, THEORY, read_all, read_table
+from decoupling.results.tables import (
+    BOUNDS,
+    IDENTITY,
+    RISKS,
+    SAMPLED,
+    THEORY,
+    read_all,
+    read_table,
+)
 
 PROTOCOLS = ("laptop", "exact", "paper")
 
@@ -20,9 +28,15 @@ PROTOCOLS = ("laptop", "exact", "paper")
 def read_kept(folder: Path) -> Kept:
     return Kept(
         **{name: read_table(folder / f"{name}.parquet", RISKS) for name in PROTOCOLS},
+        bounds=read_table(folder / "laptop_bounds.parquet", BOUNDS),
         costs={name: pd.read_csv(folder / f"{name}_costs.csv") for name in ("laptop", "paper")},
         speed=json.loads((folder / "speed.json").read_text()),
     )
+
+
+def rows_of(path: Path) -> list[dict]:
+    """Of a table that is kept; none where it is not there yet."""
+    return pd.read_csv(path).to_dict("records") if path.exists() else []
 
 
 def signed_percent(value: float, digits: int = 2) -> str:
@@ -68,8 +82,10 @@ if __name__ == "__main__":
         found,
         recipe=(args.kept / "recipe.md").read_text(),
         recipe_joint=(args.kept / "recipe_joint.md").read_text(),
-        batch_noise=pd.read_csv(args.kept / "batch_noise.csv").to_dict("records"),
-        rounding=pd.read_csv(args.kept / "rounding.csv").to_dict("records"),
+        batch_noise=rows_of(args.kept / "batch_noise.csv"),
+        rounding=rows_of(args.kept / "rounding.csv"),
+        doubling=rows_of(args.kept / "deep_doubling.csv"),
+        regret=rows_of(args.kept / "deep_regret.csv"),
         random_mixtures=pd.read_csv(args.kept / "random_mixtures.csv"),
     )
     with atomic_path(args.output) as temporary:

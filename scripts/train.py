@@ -11,14 +11,15 @@ from pathlib import Path
 from decoupling import sources
 from decoupling.engines import DeviceError
 from decoupling.models import Arm
-from decoupling.results.tables import RUNS, write_table
+from decoupling.results.tables import PARAMETERS, RUNS, write_table
 from decoupling.train.checkpoint import Checkpoint
 from decoupling.train.recipe import Recipe, Run
 from decoupling.train.training import train
 
 
 def parse_run(fields: dict) -> Run:
-    made = {"parts": Arm(**fields["parts"]), "recipe": Recipe(**fields["recipe"])}
+    recipe = fields["recipe"] | {"race": tuple(fields["recipe"]["race"])}
+    made = {"parts": Arm(**fields["parts"]), "recipe": Recipe(**recipe)}
     return Run(**(fields | made))
 
 
@@ -34,6 +35,7 @@ if __name__ == "__main__":
     parser.add_argument("--threads", required=True, type=int)
     parser.add_argument("--device", required=True, choices=["cpu", "cuda"])
     parser.add_argument("--output", required=True, type=Path)
+    parser.add_argument("--parameters", required=True, type=Path, help="the best seeds'")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
 
@@ -45,7 +47,7 @@ if __name__ == "__main__":
         "spec_digest": contexts.spec.fingerprint,
         "n": str(args.n),
         "seeds": f"{args.seeds[0]}-{args.seeds[1]}",
-        **{name: version(name) for name in ("numpy", "torch")},
+        **{name: version(name) for name in ("numpy", "numba", "torch")},
     }
     checkpoint = Checkpoint(
         args.output.with_suffix(".checkpoint"),
@@ -53,7 +55,7 @@ if __name__ == "__main__":
         every_seconds=float(os.environ.get("CHECKPOINT_SECONDS", "60")),
     )
     try:
-        rows = train(
+        trained = train(
             contexts,
             [parse_run(fields) for fields in json.loads(args.runs)],
             range(args.seeds[0], args.seeds[1] + 1),
@@ -63,5 +65,6 @@ if __name__ == "__main__":
         )
     except DeviceError as error:
         sys.exit(str(error))
-    write_table(args.output, rows, RUNS, stamp)
+    write_table(args.parameters, trained.parameters, PARAMETERS, stamp)
+    write_table(args.output, trained.rows, RUNS, stamp)
     checkpoint.delete()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 from decoupling import models
-from decoupling.engines.gram import GramEngine
+from decoupling.engines.gram_torch import TorchEngine
 from decoupling.models.arms import ARMS
 from decoupling.problem.gram import GramBatch
 from decoupling.problem.mixture import TaskMixture
@@ -98,7 +98,7 @@ def random_parameters(
     return made, {name: everything[name][:, : shape[0]] for name, shape in shapes.items()}
 
 
-class DoubleEngine(GramEngine):
+class DoubleEngine(TorchEngine):
     """The arithmetic of deeper models with enough digits to compare."""
 
     def array(self, values: np.ndarray) -> torch.Tensor:
@@ -121,7 +121,8 @@ def literal_risk(
 def gram_batch(sequences: Sequences, tasks: int) -> GramBatch:
     """The library's view of literal sequences."""
     grams, members = context_grams(sequences), [sequences.task == k for k in range(tasks)]
+    rows, columns = np.triu_indices(grams.shape[1])
     return GramBatch(
-        [grams[member].permute(1, 2, 0).contiguous().numpy() for member in members],
+        [grams[member][:, rows, columns].T.contiguous().numpy() for member in members],
         [sequences.beta[member].T.contiguous().numpy() for member in members],
     )

@@ -204,6 +204,54 @@ BAD = {
         {"protocol": {"deep": RECIPE | {"gradient": "exact"}}},
         "protocols.p.deep.gradient: exact is for one layer; give a batch size",
     ),
+    "growing batches with the exact gradient": (
+        {"recipe": {"gradient": "exact", "batch_growth": 2}},
+        "protocols.p.one_layer.batch_growth: there are no batches with gradient: exact; remove it",
+    ),
+    "race of one layer": (
+        {"recipe": {"race": [0.5], "race_group": 2}},
+        "protocols.p.one_layer.race: models of one layer share their work and do not race; remove",
+    ),
+    "race without a group": (
+        {"protocol": {"deep": RECIPE | {"race": [0.5]}}},
+        "protocols.p.deep.race_group: is missing; race needs it",
+    ),
+    "race group that does not divide the seeds": (
+        {
+            "protocol": {
+                "seeds": 6,
+                "seeds_per_job": 6,
+                "deep": RECIPE | {"race": [0.5], "race_group": 4},
+            }
+        },
+        "protocols.p.deep.race_group: seeds is 6, no multiple of 4; use one that divides it",
+    ),
+    "race group that does not divide a job": (
+        {
+            "protocol": {
+                "seeds": 8,
+                "seeds_per_job": 6,
+                "deep": RECIPE | {"race": [0.5], "race_group": 4},
+            }
+        },
+        "protocols.p.deep.race_group: seeds_per_job is 6, no multiple of 4; use one that",
+    ),
+    "batches that cannot grow": (
+        {"protocol": {"deep": RECIPE | {"batch_growth": 2}}},
+        "protocols.p.deep.gradient: batches grow by multiples of 64; use a multiple of it, or no",
+    ),
+    "two stops of a race at once": (
+        {"protocol": {"deep": RECIPE | {"race": [0.5, 0.51], "race_group": 2}}},
+        "protocols.p.deep.race: stops would be at iterations [5, 5] of 10; use other shares",
+    ),
+    "a race at the end": (
+        {"protocol": {"deep": RECIPE | {"race": [0.99], "race_group": 2}}},
+        "protocols.p.deep.race: stops would be at iterations [10] of 10; use other shares",
+    ),
+    "race at the start": (
+        {"protocol": {"deep": RECIPE | {"race": [0], "race_group": 2}}},
+        "protocols.p.deep.race[0]: ",
+    ),
     "name of the scoreboard": (
         {"settings": {"scoreboard": BASE}},
         "settings.scoreboard: the name is taken; use another",

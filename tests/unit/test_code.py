@@ -15,6 +15,11 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "scripts"
 LIBRARY = SCRIPTS / "decoupling"
 
+# The modules of every view; one chooses another when it is asked for an engine.
+ENGINES = {
+    "moments": ["engines.moments"],
+    "gram": ["engines.gram", "engines.gram_compiled", "engines.gram_torch"],
+}
 # name: script, and the modules that it loads by name
 JOBS = {
     **{script: (f"{script}.py",) for script in ("aggregate", "theory", "bayes", "identity")},
@@ -22,11 +27,16 @@ JOBS = {
     **{
         f"{model} on {source}": (
             "train.py",
-            *(f"sources.{source}.contexts", f"engines.{made.view}", f"models.{model}"),
+            *(f"sources.{source}.contexts", f"models.{model}", *ENGINES[made.view]),
         )
         for source in registry.source_blocks()
         for model, made in registry.model_modules().items()
     },
+    "bounds": (
+        "bounds.py",
+        *("sources.gaussian.contexts", "models.attention", "models.layered"),
+        *(module for modules in ENGINES.values() for module in modules),
+    ),
     **{f"{kind} figure": ("figure.py", f"figures.{kind}") for kind in registry.kinds()},
 }
 
@@ -103,7 +113,16 @@ def test_an_edit_reruns_exactly_the_jobs_that_import_it(fresh, imported: dict):
 def test_theory_and_drawing_are_not_part_of_training(imported: dict):
     for name in ("attention on gaussian", "layered on gaussian"):
         parts = {module.split(".")[0] for module in imported[name]}
-        assert parts == {"", "sources", "problem", "models", "engines", "train", "results"}
+        assert parts == {
+            "",
+            "sources",
+            "problem",
+            "models",
+            "engines",
+            "kernels",
+            "train",
+            "results",
+        }
 
 
 def test_models_do_not_meet(imported: dict):

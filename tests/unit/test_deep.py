@@ -7,10 +7,14 @@ import mixtures
 import numpy as np
 import pytest
 import torch
-from decoupling.engines.gram import BLOCK, Contexts, GramEngine
+from decoupling.engines import gram
+from decoupling.engines.gram_compiled import CompiledEngine
+from decoupling.engines.gram_torch import BLOCK, Contexts, predictor
+from decoupling.kernels import LARGEST
 from decoupling.models import Model
 from decoupling.models.arms import ARMS
 from decoupling.problem.mixture import TaskMixture
+from decoupling.problem.streams import Stream
 from decoupling.sources.gaussian.contexts import GaussianContexts
 from decoupling.train.recipe import Recipe
 from mixtures import DoubleEngine, literal_risk
@@ -48,8 +52,8 @@ def test_prediction_is_the_literal_one(shape: tuple, layers: int, arm: str):
     sequences = literal.draw_sequences(mix, n, 40, torch.Generator().manual_seed(0))
     grams = literal.context_grams(sequences).permute(1, 2, 0).contiguous()
     tasks = torch.nn.functional.one_hot(sequences.task, mix.tasks).mT.double()
-    predictor = model.predictor(params, Contexts(grams, tasks))[:, :-1]
-    found = torch.einsum("bd,sdb->sb", sequences.x[:, -1], predictor)
+    predictors = predictor(model.chain(params), Contexts(grams, tasks))[:, :-1]
+    found = torch.einsum("bd,sdb->sb", sequences.x[:, -1], predictors)
     for seed in SEEDS:
         expected = literal.predict(one_seed(params, seed), sequences)
         torch.testing.assert_close(found[seed], expected, rtol=1e-9, atol=1e-9)
@@ -79,16 +83,93 @@ def test_gradient_against_literal_autograd(layers: int, arm: str):
 
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("layers", LAYERS)
-def test_heldout_risk_and_its_error_are_the_batchs(layers: int, arm: str):
+def test_errors_are_those_of_the_literal_model(layers: int, arm: str):
     mix, n = mixture(SHAPES[2])
     model, params = model_and_parameters(mix, arm, layers)
     sequences = literal.draw_sequences(mix, n, 60, torch.Generator().manual_seed(2))
     batch = mixtures.gram_batch(sequences, mix.tasks)
-    means, errors = DoubleEngine(GaussianContexts(mix, n))._heldout(model, params, batch)
+    found = DoubleEngine(GaussianContexts(mix, n)).errors(model, params, batch) + mix.noise_var
+    by_task = torch.argsort(sequences.task, stable=True)
     for seed in SEEDS:
-        risks = literal_risk(one_seed(params, seed), sequences, mix)
-        assert means[seed] == pytest.approx(risks.mean().item(), rel=1e-9)
-        assert errors[seed] == pytest.approx(risks.std().item() / 60**0.5, rel=1e-9)
+        risks = literal_risk(one_seed(params, seed), sequences, mix)[by_task]
+        np.testing.assert_allclose(found[seed], risks, rtol=1e-9)
+
+
+# (d, K, n, σ², contexts): more than a block and less, sizes that no vector divides, one context.
+KERNEL_SHAPES = [(1, 2, 3, 0.5, 200), (3, 2, 2, 0.7, 5), (10, 2, 20, 5.0, 300), (7, 4, 9, 0.0, 1)]
+
+
+@pytest.mark.parametrize("arm", ARMS)
+@pytest.mark.parametrize("layers", LAYERS)
+@pytest.mark.parametrize("shape", KERNEL_SHAPES, ids=lambda shape: f"d{shape[0]}-K{shape[1]}")
+def test_compiled_pass_against_autograd_in_double_precision(shape: tuple, layers: int, arm: str):
+    """Risk, gradient and the errors of every context. What was in `out` does not count. A sum of
+    products of `depth` factors in single precision is off by some multiples of 6e-8 of the largest;
+    entries are compared with the largest of their seed and parameter."""
+    (*rest, count) = shape
+    mix, n = mixture(tuple(rest))
+    contexts = GaussianContexts(mix, n)
+    model, params = model_and_parameters(mix, arm, layers, std=0.3 / (n * mix.dim) ** 0.5)
+    single = {name: tensor.float().numpy() for name, tensor in params.items()}
+    exact = {name: torch.from_numpy(array).double() for name, array in single.items()}
+    batch = contexts.batch(Stream.TRAINING, 0, count)
+    engine, oracle = CompiledEngine(contexts), DoubleEngine(contexts)
+    out = {name: np.ones_like(single[name]) for name in model.trained_shapes(ARMS[arm])}
+    wanted = {name: torch.ones_like(exact[name]) for name in out}
+    risks = engine.risk_and_gradient(model, batch, single, out)
+    np.testing.assert_allclose(
+        risks, oracle.risk_and_gradient(model, batch, exact, wanted), rtol=1e-5
+    )
+    for name, found in out.items():
+        expected = wanted[name].numpy()
+        scale = np.abs(expected).max(tuple(range(1, expected.ndim)), keepdims=True)
+        assert (np.abs(found - expected) <= 2e-5 * scale + 1e-12).all(), name
+    errors = engine.errors(model, single, batch)
+    assert errors.shape == (len(SEEDS), count)
+    np.testing.assert_allclose(errors, oracle.errors(model, exact, batch), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("threads", [2, 8])
+def test_threads_and_blocks_of_seeds_change_no_bit(threads: int):
+    mix, n = mixture(SHAPES[2])
+    contexts = GaussianContexts(mix, n)
+    model, params = model_and_parameters(mix, "joint_heads", 3)
+    single = {name: tensor.float().numpy() for name, tensor in params.items()}
+    batch = contexts.batch(Stream.TRAINING, 0, 100)
+
+    def found(engine: CompiledEngine, seeds: slice) -> list[np.ndarray]:
+        chosen = {name: array[seeds] for name, array in single.items()}
+        out = {name: np.empty_like(array) for name, array in chosen.items()}
+        return [engine.risk_and_gradient(model, batch, chosen, out), *out.values()]
+
+    whole = found(CompiledEngine(contexts), slice(None))
+    for part in (slice(None), slice(1, 2)):
+        again = found(CompiledEngine(contexts, "cpu", threads), part)
+        assert all(np.array_equal(x[part], y) for x, y in zip(whole, again, strict=True))
+
+
+def test_a_diverged_seed_leaves_the_others_alone():
+    mix, n = mixture(SHAPES[2])
+    contexts = GaussianContexts(mix, n)
+    model, params = model_and_parameters(mix, "joint", 3)
+    single = {name: tensor.float().numpy() for name, tensor in params.items()}
+    batch, engine = contexts.batch(Stream.TRAINING, 0, 100), CompiledEngine(contexts)
+    found = []
+    for value in (single["query"][1, 0, 0, 0], np.nan, 1e30):
+        single["query"][1, 0, 0, 0] = value
+        out = {name: np.empty_like(array) for name, array in single.items()}
+        found.append([engine.risk_and_gradient(model, batch, single, out), *out.values()])
+    assert not np.isfinite([risks[1] for risks, *_ in found[1:]]).any()
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            assert np.array_equal(one[[0, 2]], two[[0, 2]])
+
+
+def test_large_matrices_are_left_to_torch():
+    for dim in (LARGEST - 1, LARGEST):  # D is one more
+        mix = mixtures.random_mixture(np.random.default_rng(0), dim, 1, 0.0)
+        chosen = gram.engine(GaussianContexts(mix, 2))
+        assert isinstance(chosen, CompiledEngine) == (dim < LARGEST)
 
 
 @pytest.mark.parametrize("arm", ARMS)
@@ -99,8 +180,8 @@ def test_heldout_risk_against_simulation(layers: int, arm: str):
     weights so small that no single context decides over the mean."""
     mix, n = mixture(SHAPES[2])
     model, params = model_and_parameters(mix, arm, layers, std={2: 0.09, 3: 0.07, 4: 0.06}[layers])
-    single = {name: tensor.float() for name, tensor in params.items()}
-    engine = GramEngine(GaussianContexts(mix, n))
+    single = {name: tensor.float().numpy() for name, tensor in params.items()}
+    engine = CompiledEngine(GaussianContexts(mix, n))
     test = engine.test(model, single, Recipe(test_contexts=20_000))
     sequences = literal.draw_sequences(mix, n, 20_000, torch.Generator().manual_seed(3))
     simulated = literal.squared_errors(one_seed(params, 0), sequences).numpy()

@@ -85,7 +85,7 @@ def test_batch_moments_are_the_averages_they_say(shape: tuple):
 def centre(batch: GramBatch) -> GramBatch:
     """S − mean of S and β − mean of β within every task."""
     return GramBatch(
-        [gram - gram.mean(-1, keepdims=True) for gram in batch.grams],
+        [gram - gram.mean(-1, keepdims=True) for gram in batch.packed],
         [beta - beta.mean(-1, keepdims=True) for beta in batch.betas],
     )
 

@@ -49,14 +49,25 @@ def test_gains_by_depth() -> None:
             assert found[data, depth, False] == pytest.approx((0.2 / depth, 0.25 / depth))
 
 
-def test_points_that_say_little() -> None:
-    """The standard error is 0.2: a twentieth of 4."""
+def test_how_far_deeper_points_can_be_trusted() -> None:
+    """The standard error is 0.2; one point of three has one above 1%, and one breaks a bound."""
+    table = risks(
+        [("a", n, "attention", 2, "plain", risk) for n, risk in ((1, 40), (2, 30), (3, 8))]
+    )
+    seeds = {"seeds_total": 50, "seeds_ok": 7, "seeds_stopped": [43, 42, 40]}
+    table = table.assign(tail_share=[0.1, 0.3, 0.2], **seeds)
+    one_layer = risks([("a", 1, "attention", 1, "plain", 1.0)])
     rows = [
-        (f"figA2{letter}", 1, "attention", 1 + i % 3, "plain", 3.9 if letter == "e" else 4.1)
-        for i, letter in enumerate("abcdef")
+        ("a", n, "attention", 2, "plain", bound) for n in (1, 2, 3) for bound in ("joint", "Bayes")
     ]
-    (point,) = reproduction.uncertain(risks(rows))
-    assert point == {"data": "noisy", "n": 1, "layers": 2, "arm": "plain"}
+    bounds = pd.DataFrame(rows, columns=[*POINT, "bound"])
+    bounds["holds"] = (bounds.n != 2) | (bounds.bound != "joint")
+    found = reproduction.trust(pd.concat([table, one_layer]), bounds)
+    assert (found["points"], found["bounded"], found["held"]) == (3, 3, 2)
+    assert [(row["n"], row["bound"]) for row in found["broken"]] == [(2, "joint")]
+    assert (found["error"], found["uncertain"]) == (pytest.approx(0.025), 1)
+    assert (found["tail"], found["tail_median"], found["heaviest"]["n"]) == (0.3, 0.2, 2)
+    assert (found["diverged"], found["seeds"], found["finished"]) == (4, 150, 7)
 
 
 def test_hours_at_the_papers_protocol() -> None:
@@ -78,6 +89,7 @@ def test_hours_at_the_papers_protocol() -> None:
         laptop=risks(one + two),
         exact=paper,
         paper=paper,
+        bounds=pd.DataFrame(),
         costs={"laptop": spent, "paper": job},
         speed={"ms_per_seed_step": steps},
     )

@@ -13,6 +13,8 @@ import pytest
 from decoupling.results.files import atomic_path
 from decoupling.results.tables import (
     BAYES,
+    BOUNDS,
+    PARAMETERS,
     RISKS,
     RUNS,
     THEORY,
@@ -24,7 +26,19 @@ from decoupling.results.tables import (
 
 KEY = ["setting", "n", "model", "layers", "arm"]
 COLUMNS = {
-    "runs": (RUNS, [*KEY, "seed", "risk", "risk_se", "iterations", "status", "selection_risk"]),
+    "runs": (
+        RUNS,
+        [
+            *KEY,
+            "seed",
+            "risk",
+            "risk_se",
+            "iterations",
+            "status",
+            "selection_risk",
+            "tail_share",
+        ],
+    ),
     "risks": (
         RISKS,
         [
@@ -37,8 +51,12 @@ COLUMNS = {
             "seeds_ok",
             "seeds_total",
             "normalized_se",
+            "tail_share",
+            "seeds_stopped",
         ],
     ),
+    "parameters": (PARAMETERS, [*KEY, "seed", "name", "shape", "values"]),
+    "bounds": (BOUNDS, [*KEY, "bound", "excess", "excess_se", "holds"]),
     "theory": (THEORY, ["setting", "n", "curve", "arm", "risk", "normalized"]),
     "bayes": (BAYES, ["setting", "n", "risk", "risk_se", "normalized", "normalized_se"]),
 }
@@ -46,6 +64,9 @@ BY_TYPE = {
     pa.string(): ["fig2a", "µ"],
     pa.int64(): [1, 2**40],
     pa.float64(): [0.1, float("nan")],
+    pa.bool_(): [True, False],
+    pa.list_(pa.int64()): [[1, 2], [3]],
+    pa.list_(pa.float64()): [[0.5, 1.5], [2.5]],
 }
 
 

@@ -9,12 +9,12 @@ import pytest
 from decoupling.draw.heatmap import draw_scoreboard
 from decoupling.results.scoreboard import SCOREBOARD, TOLERANCE, scoreboard
 from decoupling.results.scoretext import markdown
-from decoupling.results.tables import RISKS, THEORY, read_table, write_table
+from decoupling.results.tables import BOUNDS, RISKS, THEORY, read_table, write_table
 
 COLUMNS = [
     *("panel", "model", "layers", "arm", "theorem_worst", "theorem_mean", "optimum_worst"),
     *("optimum_mean", "published_worst", "published_mean", "seeds_ok_least", "verdict"),
-    *("has_theorem", "centred_worst", "centred_mean"),
+    *("has_theorem", "centred_worst", "centred_mean", "broken", "error_worst", "tail_worst"),
 ]
 REFERENCES = {("attention", 1): ["theorem", "optimum", "centred"], ("reduced", 1): ["theorem"]}
 NAN = math.nan
@@ -44,10 +44,19 @@ def published_rows(values: dict[int, float], **which) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["setting", "model", "layers", "arm", "n", "risk"])
 
 
-def score(risks, theory=None, published=None, **which) -> dict:
+def score(risks, theory=None, published=None, bounds=None, **which) -> dict:
     theory = theory_rows({}) if theory is None else theory
     published = published_rows({}) if published is None else published
-    return scoreboard([curve(**which)], risks, theory, published).iloc[0].to_dict()
+    bounds = bound_rows() if bounds is None else bounds
+    return scoreboard([curve(**which)], risks, theory, published, bounds).iloc[0].to_dict()
+
+
+def bound_rows(*found: tuple[int, str, bool], **which) -> pd.DataFrame:
+    rows = [
+        curve(**which) | {"n": n, "bound": bound, "excess": 0.0, "excess_se": 0.0, "holds": holds}
+        for n, bound, holds in found
+    ]
+    return pd.DataFrame(rows, columns=BOUNDS.names).astype({"holds": bool})
 
 
 def plain_python(trained: dict[int, float], reference: dict[int, float]) -> tuple[float, float]:
@@ -100,7 +109,7 @@ def test_tolerance_is_the_stated_one():
 
 
 def empty_tables() -> tuple[pd.DataFrame, ...]:
-    return risk_rows({1: 1.0}).iloc[:0], theory_rows({}), published_rows({})
+    return risk_rows({1: 1.0}).iloc[:0], theory_rows({}), published_rows({}), bound_rows()
 
 
 def test_each_reference_has_its_own_columns():
@@ -118,7 +127,8 @@ def test_references_of_other_curves_are_not_used():
     theory = pd.concat([theory_rows({1: 1.0}, arm="joint"), theory_rows({1: 1.0}, "optimum")])
     published = pd.concat([published_rows({1: 1.0}), published_rows({1: 1.0}, arm="joint")])
     row = score(risk_rows({1: 2.0}, model="reduced"), theory, published, model="reduced")
-    assert all(math.isnan(value) for name, value in row.items() if name.endswith("worst"))
+    references = ("theorem", "optimum", "published", "centred")
+    assert all(math.isnan(row[f"{name}_worst"]) for name in references)
 
 
 def test_deeper_models_have_no_reference():
@@ -127,6 +137,46 @@ def test_deeper_models_have_no_reference():
     assert row["verdict"] == "no theorem"
     assert math.isnan(row["theorem_worst"])
     assert math.isnan(row["published_worst"])
+
+
+BOUNDS_CASES = {  # (n, bound, whether it holds), verdict, what is broken
+    "all hold": ([(1, "plain", True), (2, "Bayes", True)], "bounds hold", ""),
+    "one broken": (
+        [(1, "plain", True), (2, "plain", False)],
+        "bound broken",
+        "above plain at n = 2",
+    ),
+    "several": (
+        [(5, "plain", False), (2, "plain", False), (2, "Bayes", False), (2, "1 layer", True)],
+        "bound broken",
+        "above plain at n = 2, 5; below Bayes at n = 2",
+    ),
+}
+
+
+@pytest.mark.parametrize(("found", "verdict", "words"), BOUNDS_CASES.values(), ids=BOUNDS_CASES)
+def test_bounds_are_the_verdict_where_there_is_no_theorem(found: list, verdict: str, words: str):
+    others = bound_rows((1, "plain", False), layers=3)
+    bounds = pd.concat([bound_rows(*found, layers=2), others])
+    row = score(risk_rows({1: 2.0, 2: 1.0}, layers=2), bounds=bounds, layers=2)
+    assert (row["verdict"], row["broken"]) == (verdict, words)
+
+
+def test_a_theorem_comes_before_bounds():
+    row = score(risk_rows({1: 2.0}), theory_rows({1: 1.0}), bounds=bound_rows((1, "plain", True)))
+    assert row["verdict"] == "above"
+
+
+def test_a_diverged_curve_is_called_so_before_its_bounds():
+    bounds = bound_rows((1, "plain", True), layers=2)
+    row = score(risk_rows({1: 2.0, 2: NAN}, layers=2), bounds=bounds, layers=2)
+    assert row["verdict"] == "diverged"
+
+
+def test_largest_error_and_tail():
+    risks = risk_rows({1: 2.0, 2: 1.0}, layers=2).assign(risk_se=[0.1, 0.02], tail_share=[0.1, 0.3])
+    row = score(risks, layers=2)
+    assert (row["error_worst"], row["tail_worst"]) == pytest.approx((0.05, 0.3))
 
 
 def test_fewest_seeds_that_did_not_diverge():
@@ -148,7 +198,8 @@ def table() -> pd.DataFrame:
     )
     theory = pd.concat([theory_rows({1: 1.0}, arm=arm) for arm in arms])
     which = [curve(arm=arm) for arm in arms] + [curve(layers=2)]
-    return scoreboard(which, risks, theory, published_rows({}))
+    bounds = bound_rows((1, "joint", True), (1, "1 layer", False), (1, "Bayes", True), layers=2)
+    return scoreboard(which, risks, theory, published_rows({}), bounds)
 
 
 def test_missing_references_are_null_in_the_file(table: pd.DataFrame, tmp_path):
@@ -164,11 +215,11 @@ def test_markdown_has_every_curve_and_its_verdict(table: pd.DataFrame):
     text = markdown(table, "Protocol x")
     lines = [line for line in text.splitlines() if line.startswith("| p |")]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
-    assert [(row[3], row[4], row[-1]) for row in rows] == [
-        ("plain", "+10%", "above"),
-        ("joint", "-50%", "below"),
-        ("joint_heads", "", "diverged"),
-        ("plain", "", "no theorem"),
+    assert [(row[3], row[4], row[-4], row[-3]) for row in rows] == [
+        ("plain", "+10%", "above", ""),
+        ("joint", "-50%", "below", ""),
+        ("joint_heads", "", "diverged", ""),
+        ("plain", "", "bound broken", "above 1 layer at n = 1"),
     ]
     assert "Protocol x" in text
 

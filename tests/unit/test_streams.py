@@ -30,6 +30,7 @@ FIRST = {  # of 8 contexts: how many are of each task; of task 2's first one, β
     Stream.REPORT: ([5, 3], [1.1807961, 0.8239230], [8.2513237, 3.2799759, 9.9417334]),
     Stream.BAYES: ([1, 7], [1.4682174, 0.8100917], [6.8971324, 10.3607454, 25.9240971]),
     Stream.IDENTITY: ([2, 6], [-0.1259143, 0.5089434], [-0.8477440, -0.2518569, 1.5956140]),
+    Stream.RACE: ([1, 7], [1.1099101, -0.7274812], [1.5150626, -9.9586115, 9.7304564]),
 }
 
 
@@ -39,7 +40,8 @@ def first_batch(stream: Stream, mix: TaskMixture = MIX) -> GramBatch:
 
 def test_numbers_of_the_streams():
     assert {stream.name: stream.value for stream in Stream} == {
-        "TRAINING": 1, "FINE_TUNING": 2, "SELECTION": 3, "REPORT": 4, "BAYES": 5, "IDENTITY": 6
+        "TRAINING": 1, "FINE_TUNING": 2, "SELECTION": 3, "REPORT": 4, "BAYES": 5, "IDENTITY": 6,
+        "RACE": 7,
     }  # fmt: skip
 
 

@@ -12,10 +12,11 @@ from functools import partial
 import literal
 import mixtures
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from decoupling import engines, models
-from decoupling.engines.gram import GramEngine
+from decoupling.engines.gram_torch import TorchEngine
 from decoupling.models.arms import ARMS
 from decoupling.problem.gram import GramBatch
 from decoupling.problem.moments import batch_moments
@@ -26,7 +27,6 @@ from decoupling.train import training
 from decoupling.train.checkpoint import Checkpoint
 from decoupling.train.recipe import CONTINUATION_STAGES, Recipe, Run
 from decoupling.train.track import Track
-from decoupling.train.training import train
 from mixtures import MODEL_ARMS, literal_risk
 
 MIX = mixtures.random_mixture(np.random.default_rng(11), 3, 2, 0.5)
@@ -37,6 +37,10 @@ BATCH = replace(EXACT, gradient=256)
 DEEP = replace(EXACT, gradient=128, test_contexts=500)
 # name: recipe, layers and the relative precision of the arithmetic over a short training
 ENGINES = {"exact": (EXACT, 1, 1e-9), "minibatch": (BATCH, 1, 1e-9), "deep": (DEEP, 2, 1e-4)}
+
+
+def train(*args, **kwargs) -> list[dict]:
+    return training.train(*args, **kwargs).rows
 
 
 def run_of(model: str, layers: int, arm: str, recipe: Recipe) -> Run:
@@ -108,7 +112,7 @@ def test_adam_of_one_layer_is_torchs(model: str, arm: str, schedule: str):
 
 
 # Engine, initial spread, tolerance.
-PRECISIONS = {"single": (GramEngine, 0.05, 1e-4), "double": (mixtures.DoubleEngine, 0.1, 1e-9)}
+PRECISIONS = {"single": (TorchEngine, 0.05, 1e-4), "double": (mixtures.DoubleEngine, 0.1, 1e-9)}
 
 
 @pytest.mark.parametrize("arm", ["plain", "finetune", "joint", "joint_heads"])
@@ -254,6 +258,142 @@ def test_fine_tuning_a_diverged_plain_is_diverged(monkeypatch):
     rows = train(CONTEXTS, [absurd, *runs_of("exact", ("finetune",))], range(2))
     assert [row["status"] for row in rows] == ["diverged"] * 4
     assert [row["iterations"] for row in rows] == [10] * 4
+
+
+RACE = replace(DEEP, iterations=40, race=(0.25, 0.5), race_group=4, race_contexts=200)
+
+
+def race_runs(*arms: str) -> list[Run]:
+    return [run_of("attention", 2, arm, RACE) for arm in arms]
+
+
+@pytest.mark.parametrize("warmup", [0.0, 0.8])
+def test_the_worse_half_stops(warmup: float):
+    """By the risk at that moment on contexts of its own, with the means as they then are."""
+    recipe = replace(RACE, means_warmup=warmup)
+    run = run_of("attention", 2, "joint", recipe)
+    rows = by_seed(train(CONTEXTS, [run], range(8)), "joint")
+    free = scratch_track(replace(run, recipe=replace(recipe, race=())), range(8))
+    alive = {group: [4 * group + i for i in range(4)] for group in range(2)}
+    for iteration in range(20):
+        free.step(iteration, free.engine.data(Stream.TRAINING, iteration, recipe))
+        if iteration + 1 in (10, 20):
+            scaled = GaussianContexts(MIX.scaled_means(recipe.mean_scale_at(iteration)), N)
+            batch = CONTEXTS.batch(Stream.RACE, 0, 200, recipe.mean_scale_at(iteration))
+            assert warmup == 0 or scaled.spec.label_power < MIX.label_power
+            risks = free.engine.errors(free.model, free.params, batch).mean(1)
+            for group, seeds in alive.items():
+                order = sorted(seeds, key=lambda seed: risks[seed])
+                for seed in order[len(order) // 2 :]:
+                    assert (rows[seed]["status"], rows[seed]["iterations"]) == (
+                        "stopped",
+                        iteration + 1,
+                    )
+                    assert math.isnan(rows[seed]["risk"])
+                alive[group] = order[: len(order) // 2]
+    for seeds in alive.values():
+        assert [(rows[s]["status"], rows[s]["iterations"]) for s in seeds] == [("ok", 40)]
+
+
+def test_who_wins_is_trained_as_without_a_race():
+    run = run_of("attention", 2, "joint", RACE)
+    raced = by_seed(train(CONTEXTS, [run], range(4)), "joint")
+    free = by_seed(
+        train(CONTEXTS, [replace(run, recipe=replace(RACE, race=()))], range(4)), "joint"
+    )
+    (winner,) = (seed for seed, row in raced.items() if row["status"] == "ok")
+    assert raced[winner]["risk"] == free[winner]["risk"]
+
+
+def test_groups_race_by_seed_number_whatever_the_job():
+    runs = race_runs("plain", "finetune", "joint")
+    together = train(CONTEXTS, runs, range(8))
+    apart = train(CONTEXTS, runs, range(4)) + train(CONTEXTS, runs, range(4, 8))
+
+    def sort(rows: list[dict]) -> list[dict]:
+        return sorted(rows, key=lambda row: (row["arm"], row["seed"]))
+
+    frames = (pd.DataFrame(sort(rows)) for rows in (together, apart))
+    pd.testing.assert_frame_equal(*frames, rtol=1e-12)  # sums over arrays of another shape
+
+
+def test_fine_tuning_only_of_finished_plain_seeds():
+    tuned = replace(run_of("attention", 2, "finetune", RACE), recipe=replace(RACE, race=()))
+    rows = train(CONTEXTS, [*race_runs("plain"), tuned], range(8))
+    finished = {s for s, row in by_seed(rows, "plain").items() if row["status"] == "ok"}
+    assert len(finished) == 2
+    for seed, row in by_seed(rows, "finetune").items():
+        expected = ("ok", 40) if seed in finished else ("stopped", 0)
+        assert (row["status"], row["iterations"]) == expected
+
+
+def test_fine_tuning_does_not_race_again():
+    rows = train(CONTEXTS, race_runs("plain", "finetune"), range(8))
+    found = {seed for seed, row in by_seed(rows, "finetune").items() if row["status"] == "ok"}
+    assert found == {s for s, row in by_seed(rows, "plain").items() if row["status"] == "ok"}
+
+
+def test_a_diverged_seed_loses_its_race_and_is_called_diverged(monkeypatch):
+    initial = models.Model.initial_values
+
+    def poisoned(*args) -> dict[str, np.ndarray]:
+        values = initial(*args)
+        if "query" in values:
+            values["query"][2].flat[0] = math.nan
+        return values
+
+    monkeypatch.setattr(models.Model, "initial_values", poisoned)
+    found = train(CONTEXTS, race_runs("plain", "finetune"), range(4))
+    rows, tuned = by_seed(found, "plain"), by_seed(found, "finetune")
+    assert (rows[2]["status"], rows[2]["iterations"]) == ("diverged", 10)
+    assert (tuned[2]["status"], tuned[2]["iterations"]) == ("diverged", 0)
+    counts = [row["status"] for row in rows.values()]
+    assert (counts.count("ok"), counts.count("stopped")) == (1, 2)
+
+
+@pytest.mark.parametrize("stop_at", [15, 25, 38, 55])
+def test_interrupted_races_go_on_to_identical_rows(stop_at: int, monkeypatch, tmp_path):
+    runs = race_runs("plain", "finetune")
+    expected = train(CONTEXTS, runs, range(8))
+    monkeypatch.setattr(training, "CHECK_EVERY", 5)
+    checkpoint = partial(Checkpoint, tmp_path / "job.checkpoint", "stamp", every_seconds=0)
+    with monkeypatch.context() as patch:
+        count_steps(patch, stop_at)
+        with pytest.raises(InterruptError):
+            train(CONTEXTS, runs, range(8), checkpoint=checkpoint())
+    again = train(CONTEXTS, runs, range(8), checkpoint=checkpoint())
+    assert [repr(row) for row in again] == [repr(row) for row in expected]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_parameters_of_the_best_seed_are_kept(engine: str):
+    """They have the risk that was reported; fine-tuning's have the frozen weights, too."""
+    arms = ("plain", "finetune", "joint_heads")
+    runs = runs_of(engine, arms)
+    trained = training.train(CONTEXTS, runs, range(3))
+    view = engines.load(models.load(runs[0].module).view)(CONTEXTS)
+    for run in runs:
+        rows = by_seed(trained.rows, run.arm)
+        best = min(rows, key=lambda seed: rows[seed]["selection_risk"])
+        kept = [row for row in trained.parameters if row["arm"] == run.arm]
+        assert {row["seed"] for row in kept} == {best}
+        params = {
+            row["name"]: view.array(np.reshape(row["values"], (1, *row["shape"]))) for row in kept
+        }
+        model = models.load(run.module)(MIX.dim, MIX.tasks, run.layers)
+        assert set(params) == {*model.weight_shapes, *model.trained_shapes(run.parts)}
+        test = view.test(model, params, run.recipe)
+        assert test.report[0] == pytest.approx(rows[best]["risk"], rel=1e-6)
+
+
+def test_batches_grow_evenly_in_proportion():
+    recipe = Recipe(gradient=512, iterations=1000, batch_growth=8.0)
+    sizes = [recipe.batch_at(i) for i in range(1000)]
+    assert (sizes[0], recipe.batch_at(1000)) == (512, 4096)
+    assert sizes[500] == pytest.approx(512 * 8**0.5, abs=32)
+    assert sizes == sorted(sizes)
+    assert {size % 64 for size in sizes} == {0}
+    assert replace(recipe, batch_growth=1.0).batch_at(500) == 512
 
 
 class InterruptError(Exception):

@@ -13,6 +13,7 @@ import yaml
 from filelock import FileLock
 
 ROOT = Path(__file__).parents[2]
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".kernels"))  # compiled once for all projects
 SOURCES = (
     "Snakefile",
     "rules",

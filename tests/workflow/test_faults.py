@@ -97,19 +97,19 @@ def test_two_snakemakes_at_once(project: Project) -> None:
 
 def test_interrupt_then_rerun(project: Project) -> None:
     """Ctrl-C in the middle of training; the rerun makes what is missing."""
-    long_training(project, 20000)
+    long_training(project, 40000)
     command = [sys.executable, "-m", "snakemake", RUN]
     process = subprocess.Popen(
         command,
         cwd=project.path,
+        env=os.environ | {"CHECKPOINT_SECONDS": "0.1"},
         stdout=-3,
         stderr=-3,
         start_new_session=True,
         # a test run in a shell's background inherits a SIGINT that is ignored
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
-    log = project.path / "logs/smoke/train/one/n4/seeds0-1.log"
-    while not log.exists():
+    while not list(project.path.rglob("*.checkpoint")):
         assert process.poll() is None
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)

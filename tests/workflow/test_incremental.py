@@ -55,7 +55,8 @@ def test_more_seeds_and_another_n_train_only_those(done: Project) -> None:
     config["settings"]["two"]["n"] = [1, 4, 6]
     done.write_config(config)
     plan = done.plan()
-    assert plan.jobs == {"train": 1, "aggregate": 1, "figure": 2} | SCOREBOARD
+    deeper = {"bayes": 1, "bounds": 1}
+    assert plan.jobs == {"train": 1, "aggregate": 1, "figure": 2} | deeper | SCOREBOARD
     assert "data/smoke/runs/two/n6/seeds0-1.parquet" in plan.outputs
 
 
@@ -188,7 +189,9 @@ def test_setting_edit_touches_only_that_setting(done: Project) -> None:
 
 def test_switching_protocols_retrains_nothing(done: Project) -> None:
     config = done.config
-    config["protocols"]["other"] = config["protocols"]["smoke"] | {"seeds": 1}
+    smoke = config["protocols"]["smoke"]
+    alone = {key: value for key, value in smoke["deep"].items() if key != "race"}
+    config["protocols"]["other"] = smoke | {"seeds": 1, "deep": alone}
     done.write_config(config)
     outputs = done.plan("data/other/risks/one.parquet").outputs
     assert "data/other/runs/one/n1/seeds0-0.parquet" in outputs  # by its own recipe

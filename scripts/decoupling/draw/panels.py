@@ -76,7 +76,21 @@ def draw_panels(panels: Sequence[Mapping[str, Any]], tables: Tables, note: str) 
         _draw_panel(ax, panel, tables, letter)
     for ax in axes.flat[len(panels) :]:
         ax.remove()
+    for first in range(0, len(panels), columns):
+        row = slice(first, min(first + columns, len(panels)))
+        _share_heights(panels[row], axes.flat[row], tables)
     return figure
+
+
+def _share_heights(
+    panels: Sequence[Mapping[str, Any]], axes: Sequence[Axes], tables: Tables
+) -> None:
+    """Panels of a row that are of one mixture have one y axis, so that depths can be compared."""
+    mixtures = {tables.specs[panel["setting"]].fingerprint for panel in panels}
+    if len(mixtures) == 1:
+        top = max(ax.get_ylim()[1] for ax in axes)
+        for ax in axes:
+            ax.set_ylim(top=top)
 
 
 def _letter(i: int) -> str:

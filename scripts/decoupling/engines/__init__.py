@@ -1,12 +1,14 @@
 """Engines: how models that see the data in one way are trained and tested.
 
-An engine is a module of this folder, named as the view, with a class ENGINE:
+A view has a module of its name in this folder. What it has as ENGINE makes the engine:
 
     ENGINE(contexts, device, threads)               contexts of a source, at one n
     array(values), numbers(array)                   NumPy's numbers as the engine's, and back
     data(stream, iteration, recipe)                 what a step sees
     risk_and_gradient(model, data, params, out)     every seed's risk; the gradient goes into `out`
     test(model, params, recipe)                     every seed's test risk
+    judge(model, params, recipe, mean_scale)        every seed's risk in a race, if it has races
+    errors(model, params, batch)                    of every seed on every context of a batch
 """
 
 from __future__ import annotations
@@ -25,6 +27,18 @@ class TestRisk:
     report: np.ndarray
     error: np.ndarray  # the standard error of `report`
     selection: np.ndarray  # what the best seed is chosen by
+    tail: np.ndarray | None = None  # share of it that few contexts make up; None if it is exact
+
+
+HELD_OUT = 65_536  # contexts at a time where the risk is estimated
+TAIL = 0.001  # of the held-out contexts
+
+
+def tail_share(errors: np.ndarray) -> np.ndarray:
+    """The share that the largest TAIL of errors have in their sum, [seeds, B] to [seeds]."""
+    few = max(1, round(TAIL * errors.shape[1]))
+    largest = np.partition(errors, -few, axis=1)[:, -few:]
+    return largest.sum(1, dtype=float) / errors.sum(1, dtype=float)
 
 
 class DeviceError(RuntimeError):

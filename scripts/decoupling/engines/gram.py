@@ -1,127 +1,78 @@
-"""Batches of Gram matrices, in torch with autograd, on any device.
+"""Batches of Gram matrices: for models of layers that see a context only through its own.
 
-A model gives `predictor(params, contexts)`, the v in ŷ = [x; 0]ᵀv. Contexts are the last,
-contiguous axis and come in blocks that stay in cache, so that the weights of one seed meet a block
-as one matrix product. The test risk is estimated on held-out contexts, and the best seed chosen
-on another set of them, because a minimum over noisy estimates is biased low.
+A model gives `chain(params)`, what it is to the data (`models.layered.Chain`), and `pull_back`, the
+way back of the gradient. On a CPU the arithmetic is one compiled pass, in single precision; torch
+does it on a GPU, and where matrices are too large for that. The test risk is estimated on held-out
+contexts, and the best seed chosen on another set of them, because a minimum over noisy estimates is
+biased low.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import torch
 
+from ..kernels import LARGEST
 from ..problem.gram import GramBatch
 from ..problem.streams import Stream
 from ..train.recipe import Recipe
-from . import DeviceError, TestRisk
-
-Tensors = Mapping[str, torch.Tensor]
-
-BLOCK = 512  # contexts at once: about 1 MB per vector of 50 seeds
-
-
-class _GramProduct(torch.autograd.Function):
-    """S v for symmetric S per context, shared by all seeds: [D, D, B] and [seeds, D, B]."""
-
-    @staticmethod
-    def forward(ctx, grams: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
-        ctx.grams = grams
-        product = grams[:, 0] * vectors[:, :1]
-        for j in range(1, grams.shape[0]):
-            product.addcmul_(grams[:, j], vectors[:, j : j + 1])
-        return product
-
-    @staticmethod
-    def backward(ctx, grad: torch.Tensor) -> tuple[None, torch.Tensor]:
-        return None, _GramProduct.apply(ctx.grams, grad)
-
-
-@dataclass(frozen=True, eq=False)
-class Contexts:
-    """A block of contexts as a model sees it."""
-
-    grams: torch.Tensor  # S: [D, D, B]
-    tasks: torch.Tensor  # whose context each is: [K, B] of 0 and 1
-
-    def gram(self, vectors: torch.Tensor) -> torch.Tensor:
-        """S v: [seeds, D, B]."""
-        return _GramProduct.apply(self.grams, vectors)
+from . import HELD_OUT, TestRisk, tail_share
 
 
 class GramEngine:
-    def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
-        if device == "cuda" and not torch.cuda.is_available():
-            raise DeviceError(
-                "The protocol asks for device cuda, but torch finds none here; use device: cpu"
-            )
-        torch.set_num_threads(threads)
-        self._device = device
+    """What both ways of doing the arithmetic share. They add `array`, `numbers`,
+    `risk_and_gradient` and `errors`."""
+
+    def __init__(self, contexts: Any) -> None:
         self._batch = lru_cache(maxsize=2)(contexts.batch)
-        self._sigma_x = self.array(contexts.spec.sigma_x)
         self._noise_var = contexts.spec.noise_var
 
-    def array(self, values: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(values).to(self._device, torch.float32)
+    def data(self, stream: int, iteration: int, recipe: Recipe) -> Any:
+        size = recipe.batch_at(iteration)
+        return self._batch(stream, iteration, size, recipe.mean_scale_at(iteration))
 
-    def numbers(self, array: torch.Tensor) -> np.ndarray:
-        return array.detach().cpu().numpy()
+    def errors(self, model: Any, params: Any, batch: GramBatch) -> np.ndarray:
+        """(v − β)ᵀΣx(v − β) of every seed and context, [seeds, B]."""
+        raise NotImplementedError
 
-    def data(self, stream: int, iteration: int, recipe: Recipe) -> GramBatch:
-        return self._batch(stream, iteration, recipe.gradient, recipe.mean_scale_at(iteration))
+    def judge(self, model: Any, params: Any, recipe: Recipe, mean_scale: float) -> np.ndarray:
+        """Every seed's risk on the contexts by which races are decided."""
+        errors = self._held_out(model, params, Stream.RACE, recipe.race_contexts, mean_scale)
+        return errors.mean(1, dtype=float)
 
-    def risk_and_gradient(
-        self, model: Any, data: GramBatch, params: Tensors, out: Tensors
-    ) -> np.ndarray:
-        leaves = {name: params[name].detach().requires_grad_() for name in out}
-        for grad in out.values():
-            grad.zero_()
-        total = 0.0
-        for errors in self._context_errors(model, data, {**params, **leaves}):
-            loss = errors.sum(1) / data.size
-            grads = torch.autograd.grad(loss.sum(), list(leaves.values()))
-            for grad, block in zip(out.values(), grads, strict=True):
-                grad += block
-            total += loss.detach().double()
-        return self.numbers(total + self._noise_var)
-
-    def test(self, model: Any, params: Tensors, recipe: Recipe) -> TestRisk:
-        found = {
-            stream: self._heldout(model, params, self._batch(stream, 0, recipe.test_contexts, 1.0))
+    def test(self, model: Any, params: Any, recipe: Recipe) -> TestRisk:
+        report, selection = (
+            self._held_out(model, params, stream, recipe.test_contexts)
             for stream in (Stream.REPORT, Stream.SELECTION)
-        }
-        return TestRisk(*found[Stream.REPORT], found[Stream.SELECTION][0])
-
-    @torch.no_grad()
-    def _heldout(
-        self, model: Any, params: Tensors, batch: GramBatch
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Every seed's risk on the batch and its standard error."""
-        blocks = self._context_errors(model, batch, params)
-        errors = torch.cat([block.double() for block in blocks], dim=1)
-        mean, error = errors.mean(1) + self._noise_var, errors.std(1) / batch.size**0.5
-        return self.numbers(mean), self.numbers(error)
-
-    def _context_errors(
-        self, model: Any, batch: GramBatch, params: Tensors
-    ) -> Iterator[torch.Tensor]:
-        """(u − β)ᵀΣx(u − β) of every seed and context, [seeds, block], a block at a time."""
-        owners = np.repeat(np.arange(len(batch.betas)), [beta.shape[1] for beta in batch.betas])
-        whole = (
-            np.concatenate(batch.grams, axis=-1),
-            owners == np.arange(len(batch.betas))[:, None],
-            np.concatenate(batch.betas, axis=-1),
         )
-        for start in range(0, batch.size, BLOCK):
-            block = (np.ascontiguousarray(part[..., start : start + BLOCK]) for part in whole)
-            grams, tasks, betas = map(self.array, block)
-            gap = model.predictor(params, Contexts(grams, tasks))[:, :-1] - betas
-            yield (gap * (self._sigma_x @ gap)).sum(1)
+        return TestRisk(
+            report.mean(1, dtype=float) + self._noise_var,
+            report.std(1, ddof=1, dtype=float) / report.shape[1] ** 0.5,
+            selection.mean(1, dtype=float) + self._noise_var,
+            tail_share(report),
+        )
+
+    def _held_out(
+        self, model: Any, params: Any, stream: Stream, count: int, mean_scale: float = 1.0
+    ) -> np.ndarray:
+        sizes = [min(HELD_OUT, count - first) for first in range(0, count, HELD_OUT)]
+        return np.concatenate(
+            [
+                self.errors(model, params, self._batch(stream, index, size, mean_scale))
+                for index, size in enumerate(sizes)
+            ],
+            axis=1,
+        )
 
 
-ENGINE = GramEngine
+def engine(contexts: Any, device: str = "cpu", threads: int = 1) -> GramEngine:
+    if device == "cpu" and contexts.spec.dim + 1 <= LARGEST:
+        from .gram_compiled import CompiledEngine as Engine
+    else:
+        from .gram_torch import TorchEngine as Engine
+    return Engine(contexts, device, threads)
+
+
+ENGINE = engine

@@ -1,20 +1,23 @@
 """One layer: the data enters only through moments of the Gram matrix, exact or of a batch.
 
 A model gives `one_layer(params)`, what it is to the data, and `pull_back`, the way back of the
-gradient. It is small algebra in NumPy, in double precision, whatever the device: at these sizes
-twice as fast as torch. The test risk is exact, so the best seed is chosen by it.
+gradient. It is small algebra in double precision, compiled unless matrices are large, on the CPU
+whatever the device. The test risk is exact, so the best seed is chosen by it.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ..kernels import LARGEST, compiled, one_layer
 from ..models import Arrays
-from ..models.one_layer import risk, risk_and_gradient
-from ..problem.moments import Moments
+from ..models.one_layer import OneLayer, risk, risk_and_gradient
+from ..problem.gram import GramBatch
+from ..problem.moments import Moments, packing
 from ..train.recipe import Recipe
 from . import TestRisk
 
@@ -23,6 +26,7 @@ class MomentsEngine:
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
         self._exact = contexts.moments()
         self._scaled = lru_cache(maxsize=2)(contexts.moments)
+        self._sigma_x = contexts.spec.sigma_x
         self._batch = lru_cache(maxsize=2)(contexts.batch_moments)
 
     def array(self, values: np.ndarray) -> np.ndarray:
@@ -35,13 +39,15 @@ class MomentsEngine:
         scale = recipe.mean_scale_at(iteration)
         if recipe.gradient == "exact":
             return self._scaled(scale)
-        return self._batch(stream, iteration, recipe.gradient, scale)
+        return self._batch(stream, iteration, recipe.batch_at(iteration), scale)
 
     def risk_and_gradient(
         self, model: Any, data: Moments, params: Arrays, out: Arrays
     ) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):  # diverged seeds are counted later
-            risks, grad = risk_and_gradient(data, model.one_layer(params))
+            made = model.one_layer(params)
+            large = max(made.scores.shape[-1], len(data.mass)) > LARGEST
+            risks, grad = (risk_and_gradient if large else _in_one_pass)(data, made)
             model.pull_back(params, grad, out)
         return risks
 
@@ -49,6 +55,41 @@ class MomentsEngine:
         with np.errstate(over="ignore", invalid="ignore"):
             exact = risk(self._exact, model.one_layer(params))
         return TestRisk(exact, np.zeros_like(exact), exact)
+
+    def errors(self, model: Any, params: Arrays, batch: GramBatch) -> np.ndarray:
+        """(u − β)ᵀΣx(u − β) of every seed and context, [seeds, B], with u = A₁(S + p_k p_kᵀ)a_k."""
+        made = model.one_layer(params)
+        found = []
+        for k, (grams, beta) in enumerate(zip(batch.grams, batch.betas, strict=True)):
+            readout = made.readouts[min(k, len(made.readouts) - 1)]
+            features = np.einsum("ijb,sj->sib", grams.astype(float), readout, optimize=True)
+            if made.prompts is not None:
+                prompt = made.prompts[k]
+                features += ((prompt * readout).sum(1)[:, None] * prompt)[:, :, None]
+            gap = made.scores @ features - beta
+            found.append((gap * (self._sigma_x @ gap)).sum(1))
+        return np.concatenate(found, axis=1)
+
+
+def _in_one_pass(moments: Moments, model: OneLayer) -> tuple[np.ndarray, OneLayer]:
+    """As `risk_and_gradient`."""
+    seeds, _, size = model.scores.shape
+    tasks, pack = len(moments.mass), packing(size)
+    prompted = model.prompts is not None
+    pooled = len(model.readouts) == 1
+    given = model.scores, model.readouts, model.prompts if prompted else np.empty((0, seeds, size))
+    value = np.empty(seeds)
+    grad = OneLayer(*(np.zeros(array.shape) for array in given))
+    compiled(one_layer.run, size, tasks)(
+        *((0,) * number for number in (size, size - 1, 2 * tasks, tasks)),
+        *(np.require(array, float, "CW") for array in given),
+        *(moments.pooled if pooled else (moments.second, moments.cross)),
+        moments.first, moments.beta, moments.mass, float(moments.label_power),
+        np.empty((0, 0)) if moments.sigma_x is None else moments.sigma_x,
+        pack.rows, pack.cols, pack.multiplicity, pack.position,
+        value, grad.scores, grad.readouts, grad.prompts,
+    )  # fmt: skip
+    return value, grad if prompted else replace(grad, prompts=None)
 
 
 ENGINE = MomentsEngine

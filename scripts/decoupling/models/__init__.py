@@ -45,6 +45,7 @@ class Model:
     view: ClassVar[str]  # what it sees of the data: the engine it is trained by
     recipe: ClassVar[str]  # the block of a protocol that says how it is trained
     references: ClassVar[tuple[str, ...]] = ()  # computed curves to compare it with
+    contains_shallower: ClassVar[bool] = False  # whether one with a layer less is a case of it
     task_heads: ClassVar[bool] = True  # whether a task can have a head of its own
 
     dim: int
@@ -89,6 +90,14 @@ class Model:
         if arm.heads and not arm.weights:
             values["heads"][:] = np.eye(self.dim + 1)[-1]
         return values
+
+
+def pull_back_prompts(by_task: np.ndarray, out: Arrays) -> None:
+    """The gradient of every task's prompt, [seeds, K, D], to `out`; a shared prompt's is their
+    sum."""
+    if "prompts" in out:
+        common = out["prompts"].shape[1] < by_task.shape[1]
+        out["prompts"][:] = by_task.sum(1, keepdims=True) if common else by_task
 
 
 def _stream(seed: int, name: str) -> np.random.Generator:

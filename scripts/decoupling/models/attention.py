@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from . import Arrays, Model, Shapes
-from .one_layer import OneLayer, prompts_of, pull_back_prompts
+from . import Arrays, Model, Shapes, pull_back_prompts
+from .one_layer import OneLayer, prompts_of
 
 
 class Attention(Model):
@@ -40,7 +40,8 @@ class Attention(Model):
                 out["value"][:, 0, :, -1] = grad.readouts[0]
         if "heads" in out:
             out["heads"][:] = grad.readouts.swapaxes(0, 1) @ params["value"][:, 0]
-        pull_back_prompts(grad, out)
+        if grad.prompts is not None:
+            pull_back_prompts(grad.prompts.swapaxes(0, 1), out)
 
 
 MODEL = Attention

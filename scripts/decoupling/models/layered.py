@@ -8,14 +8,19 @@ with vectors: 4 of them for L = 2, 13 for L = 3.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
-from . import Model, Shapes
+from . import Arrays, Model, Shapes, pull_back_prompts
 
-if TYPE_CHECKING:
-    import torch
 
-    from ..engines.gram import Contexts, Tensors
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """What the layers are to the data; also holds the gradient with respect to it."""
+
+    scores: Any  # A_l = WqWkᵀ: [seeds, L, D, D]
+    values: Any  # V_l: [seeds, L, D, D]
+    prompts: Any  # p_k: [seeds, K or 1, D], or None
+    heads: Any  # h_k: [seeds, K, D], or None for e_D
 
 
 class Layered(Model):
@@ -25,63 +30,26 @@ class Layered(Model):
     deeper = True
     view = "gram"
     recipe = "deep"
+    contains_shallower = True  # A_L = 0; of one layer, whose prediction has no residual, as h → 0
 
     @property
     def weight_shapes(self) -> Shapes:
         return dict.fromkeys(("query", "key", "value"), (self.layers, self.dim + 1, self.dim + 1))
 
-    def predictor(self, params: Tensors, contexts: Contexts) -> torch.Tensor:
-        """v of every seed and context, [seeds, D, B]."""
-        prompts = params.get("prompts")
-        return _Chain(
-            contexts,
-            params["query"] @ params["key"].mT,
-            params["value"],
-            prompts.expand(-1, self.tasks, -1) if prompts is not None else None,
-        ).predictor(params.get("heads"))
+    def chain(self, params: Any) -> Chain:
+        """Of NumPy's arrays, or of torch's."""
+        scores = params["query"] @ params["key"].mT
+        return Chain(scores, params["value"], params.get("prompts"), params.get("heads"))
 
-
-@dataclass(frozen=True, eq=False)
-class _Chain:
-    """The layers of every seed on one block of contexts."""
-
-    contexts: Contexts
-    scores: torch.Tensor  # A_l: [seeds, L, D, D]
-    values: torch.Tensor  # V_l: [seeds, L, D, D]
-    prompts: torch.Tensor | None  # [seeds, K, D]
-
-    def predictor(self, heads: torch.Tensor | None) -> torch.Tensor:
-        seeds, layers, size, _ = self.scores.shape
-        tasks = self.contexts.tasks
-        if heads is None:
-            vectors = self.scores.new_zeros(seeds, size, tasks.shape[1])
-            vectors[:, -1] = 1
-        else:
-            vectors = heads.mT @ tasks
-        for layer in reversed(range(layers)):
-            vectors = self._tokens(layer, vectors)
-        return vectors
-
-    def _tokens(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
-        """T_l v."""
-        inner = self._gram(layer, self.values[:, layer] @ vectors)
-        return vectors.baddbmm(self.scores[:, layer], inner)
-
-    def _tokens_transposed(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
-        """T_lᵀ v."""
-        inner = self._gram(layer, self.scores[:, layer].mT @ vectors)
-        return vectors.baddbmm(self.values[:, layer].mT, inner)
-
-    def _gram(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
-        """The Gram matrix that enters `layer` (counted from 0), times v."""
-        if layer == 0:
-            product = self.contexts.gram(vectors)
-            if self.prompts is None:
-                return product
-            own = (self.prompts @ vectors) * self.contexts.tasks  # p_kᵀv of the context's own task
-            return product.baddbmm(self.prompts.mT, own)
-        below = layer - 1
-        return self._tokens_transposed(below, self._gram(below, self._tokens(below, vectors)))
+    def pull_back(self, params: Arrays, grad: Chain, out: Arrays) -> None:
+        """Write the gradient of the trained parameters, given that of the chain, to `out`."""
+        if "query" in out:
+            out["query"][:] = grad.scores @ params["key"]
+            out["key"][:] = grad.scores.mT @ params["query"]
+            out["value"][:] = grad.values
+        if "heads" in out:
+            out["heads"][:] = grad.heads
+        pull_back_prompts(grad.prompts, out)
 
 
 MODEL = Layered

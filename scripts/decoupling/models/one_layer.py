@@ -115,11 +115,3 @@ def prompts_of(params: Mapping[str, np.ndarray], tasks: int) -> np.ndarray | Non
         return None
     prompts = params["prompts"].swapaxes(0, 1)
     return np.broadcast_to(prompts, (tasks, *prompts.shape[1:]))
-
-
-def pull_back_prompts(grad: OneLayer, out: Mapping[str, np.ndarray]) -> None:
-    """The way back: a shared prompt's gradient is the sum of the tasks'."""
-    if "prompts" in out:
-        by_task = grad.prompts.swapaxes(0, 1)
-        common = out["prompts"].shape[1] < by_task.shape[1]
-        out["prompts"][:] = by_task.sum(1, keepdims=True) if common else by_task

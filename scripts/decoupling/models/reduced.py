@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import Arrays, Model, Shapes
-from .one_layer import OneLayer, prompts_of, pull_back_prompts
+from . import Arrays, Model, Shapes, pull_back_prompts
+from .one_layer import OneLayer, prompts_of
 
 
 class Reduced(Model):
@@ -38,7 +38,8 @@ class Reduced(Model):
         """As attention's."""
         if "weight" in out:
             out["weight"][:] = grad.scores[..., : self.dim]
-        pull_back_prompts(grad, out)
+        if grad.prompts is not None:
+            pull_back_prompts(grad.prompts.swapaxes(0, 1), out)
 
 
 MODEL = Reduced

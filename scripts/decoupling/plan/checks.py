@@ -11,12 +11,14 @@ from jsonschema import Draft202012Validator, validators
 from ..draw.panels import COMPUTED
 from ..figures.panel import Panel
 from ..models.arms import ARMS
+from ..train.recipe import BATCH_STEP
 from . import registry
 from .config import (
     SOURCE,
     Block,
     Config,
     Protocol,
+    RecipeBlock,
     Setting,
     read_figures,
     read_protocols,
@@ -197,8 +199,42 @@ def _recipe_problems(
         for recipe in sorted(set(needed) - set(protocol.recipes)):
             text = f"{recipe} is missing; settings.{needed[recipe]} needs it"
             yield Problem(("protocols", name), text)
-        for model in registry.model_modules().values():
-            block = protocol.recipes.get(model.recipe)
-            if block and block.general.gradient == "exact" and not model.exact():
-                path = ("protocols", name, model.recipe, "gradient")
-                yield Problem(path, "exact is for one layer; give a batch size")
+        for recipe, block in sorted(protocol.recipes.items()):
+            models = [m for m in registry.model_modules().values() if m.recipe == recipe]
+            exact = all(model.exact() for model in models)
+            for key, text in _training_problems(protocol, block, exact):
+                yield Problem(("protocols", name, recipe, key), text)
+
+
+def _training_problems(
+    protocol: Protocol, block: RecipeBlock, exact: bool
+) -> Iterator[tuple[str, str]]:
+    """`exact` says whether moments are all that the recipe's models see."""
+    recipe = block.general
+    if recipe.gradient == "exact" and not exact:
+        yield "gradient", "exact is for one layer; give a batch size"
+    if recipe.gradient == "exact" and recipe.batch_growth != 1:
+        yield "batch_growth", "there are no batches with gradient: exact; remove it"
+    if recipe.batch_growth != 1 and recipe.gradient != "exact" and recipe.gradient % BATCH_STEP:
+        text = (
+            f"batches grow by multiples of {BATCH_STEP}; use a multiple of it, or no batch_growth"
+        )
+        yield "gradient", text
+    if not recipe.race:
+        return
+    moments = [round(share * recipe.iterations) for share in recipe.race]
+    if len(set(moments)) < len(moments) or not 0 < min(moments) <= max(moments) < recipe.iterations:
+        text = f"stops would be at iterations {moments} of {recipe.iterations}; use other shares"
+        yield "race", text
+    if exact:
+        yield "race", "models of one layer share their work and do not race; remove it"
+        return
+    if not recipe.race_group:
+        yield "race_group", "is missing; race needs it"
+        return
+    sizes = {"seeds": block.seeds, "seeds_per_job": protocol.seeds_per_job}
+    for key, size in sizes.items():
+        whole = key == "seeds_per_job" and size >= block.seeds  # one job has them all
+        if size % recipe.race_group and not whole:
+            fix = f"{key} is {size}, no multiple of {recipe.race_group}; use one that divides it"
+            yield "race_group", fix

@@ -124,13 +124,19 @@ class Protocol:
         parts = []
         for deeper, name in used:
             recipe = self.recipes[name].general
-            exact = recipe.gradient == "exact"
-            gradient = "exact gradient" if exact else f"batches of {recipe.gradient:,}"
             depth = ("deeper: " if deeper else "1 layer: ") if len(used) > 1 else ""
-            seeds = self.recipes[name].seeds
+            seeds = f"best of {self.recipes[name].seeds} seeds{' that race' if recipe.race else ''}"
             iterations = f"{recipe.iterations:,} iterations"
-            parts.append(f"{depth}best of {seeds} seeds, {gradient}, {iterations}")
+            parts.append(f"{depth}{seeds}, {_gradient(recipe)}, {iterations}")
         return f"Protocol {self.name}: " + "; ".join(parts)
+
+
+def _gradient(recipe: Recipe) -> str:
+    if recipe.gradient == "exact":
+        return "exact gradient"
+    last = recipe.batch_at(recipe.iterations)
+    grown = f" to {last:,}" if last != recipe.gradient else ""
+    return f"batches of {recipe.gradient:,}{grown}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,5 +215,6 @@ def _protocol(name: str, block: Block) -> Protocol:
 
 def _recipe_block(block: Block, seeds: int) -> RecipeBlock:
     general = {key: value for key, value in block.items() if key in RECIPE_KEYS}
+    general["race"] = tuple(general.get("race", ()))
     arms = {arm: Recipe(**(general | own)) for arm, own in block.get("arms", {}).items()}
     return RecipeBlock(min(seeds, block.get("seeds", seeds)), Recipe(**general), arms)

@@ -8,12 +8,13 @@ from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
 
+from ..engines import HELD_OUT
 from ..models.arms import ARMS
 from ..train.recipe import Run
 from . import registry
 from .config import Config, Curve, Protocol, Setting
 
-CONTEXTS_PER_MINUTE = 5e6  # one core, three arms of three layers: 7e6 were measured
+CONTEXTS_PER_MINUTE = 30e6  # one core, three arms of three layers: 60e6 were measured
 MOST_MINUTES = 24 * 60  # a day, the limit of many a partition
 
 
@@ -54,10 +55,11 @@ def block_runs(protocol: Protocol, setting: Setting, first: int, last: int) -> s
     return canonical_json([asdict(replace(run, seeds=min(run.seeds, last + 1))) for run in runs])
 
 
-def run_files(config: Config, protocol: str, setting: str) -> list[str]:
+def run_files(config: Config, what: str, protocol: str, setting: str) -> list[str]:
+    """Of all training jobs of a setting: `what` is runs or parameters."""
     chosen = config.settings[setting]
     return [
-        f"data/{protocol}/runs/{setting}/n{n}/seeds{first}-{last}.parquet"
+        f"data/{protocol}/{what}/{setting}/n{n}/seeds{first}-{last}.parquet"
         for n in chosen.n
         for first, last in seed_blocks(config.protocols[protocol], chosen)
     ]
@@ -69,6 +71,88 @@ def train_modules(setting: Setting) -> list[str]:
     for curve in setting.curves:
         found |= {f"models.{curve.module}", f"engines.{curve.model.view}"}
     return sorted(found)
+
+
+def bounded(setting: Setting) -> list[Curve]:
+    """Trained curves without a theorem, which are held to what they contain."""
+    return [curve for curve in setting.curves if not curve.model.exact()]
+
+
+def relatives(config: Config, setting: str) -> list[str]:
+    """The settings with its mixture whose curves it is compared with, itself among them. What
+    figures make of settings is computed, not trained, and not among them."""
+    return sorted({setting, *(curve.setting for curve in _members(config, setting))})
+
+
+def _is_below(curve: Curve, other: Curve) -> bool:
+    """Whether it is the same with a layer less, and a case of it."""
+    same = (curve.name, curve.layers + 1, curve.arm) == (other.name, other.layers, other.arm)
+    return same and other.model.contains_shallower and ARMS[other.arm].weights
+
+
+@cache
+def _fingerprint(setting: Setting) -> str:
+    source = registry.source_blocks()[setting.source]
+    return source.make_spec(setting.name, setting.block).fingerprint
+
+
+@cache
+def _members(config: Config, setting: str) -> list[Curve]:
+    """A setting's bounded curves and what they are compared with, one of a kind: its own first."""
+    chosen = config.settings[setting]
+    own = bounded(chosen)
+    names = dict.fromkeys([setting, *(curve.setting for curve in scored_curves(config))])
+    alike = [
+        name
+        for name in names
+        if config.settings[name].source == chosen.source
+        and _fingerprint(config.settings[name]) == _fingerprint(chosen)
+    ]
+    below: dict[tuple, Curve] = {}
+    for name in alike:
+        for curve in config.settings[name].curves:
+            if any(_is_below(curve, other) for other in own):
+                below.setdefault((curve.name, curve.layers, curve.arm), curve)
+    return list(dict.fromkeys([*own, *below.values()]))
+
+
+def members(config: Config, setting: str) -> str:
+    """What is evaluated together, as the script takes it."""
+    return canonical_json(
+        [
+            {
+                "setting": curve.setting,
+                "module": curve.module,
+                "model": curve.name,
+                "layers": curve.layers,
+                "arm": curve.arm,
+                "parts": asdict(ARMS[curve.arm]),
+            }
+            for curve in _members(config, setting)
+        ]
+    )
+
+
+def bounds_modules(config: Config, setting: str) -> list[str]:
+    found = {f"sources.{config.settings[setting].source}.contexts"}
+    for curve in _members(config, setting):
+        found |= {f"models.{curve.module}", f"engines.{curve.model.view}"}
+    return sorted(found)
+
+
+def bounds_mem_mb(setting: Setting) -> int:
+    """What grows with d: several copies of a chunk of Gram matrices."""
+    dim, _ = registry.source_blocks()[setting.source].shape(setting.block)
+    return 1500 + round(6 * 4 * HELD_OUT * (dim + 1) ** 2 / 1e6)
+
+
+def test_contexts(protocol: Protocol, setting: Setting) -> int:
+    return max(protocol.run(curve).recipe.test_contexts for curve in bounded(setting))
+
+
+def bounded_settings(config: Config) -> list[str]:
+    """Of the scoreboard, those whose curves have bounds."""
+    return sorted({c.setting for c in scored_curves(config) if bounded(config.settings[c.setting])})
 
 
 def train_mem_mb(setting: Setting) -> int:
@@ -87,17 +171,17 @@ def train_minutes(protocol: Protocol, setting: Setting, attempt: int) -> int:
     return min(round(attempt * (30 + most / CONTEXTS_PER_MINUTE)), MOST_MINUTES)
 
 
-def _contexts(run: Run, curve: Curve) -> int:
-    """How many contexts training goes through; seeds may share them."""
+def _contexts(run: Run, curve: Curve) -> float:
+    """How many contexts training goes through at most; seeds may share them."""
     if run.recipe.gradient == "exact":
         return 0
-    shared = run.recipe.iterations * run.recipe.gradient
+    shared = run.recipe.contexts
     return shared if curve.model.exact() else shared * run.seeds
 
 
-def scored_curves(config: Config, bounded: bool = False) -> list[Curve]:
-    """The trained curves of the scoreboard; or only those that have computed ones as bounds."""
-    return [c for _, c in config.scored if c.model.references or not bounded]
+def scored_curves(config: Config, with_references: bool = False) -> list[Curve]:
+    """The trained curves of the scoreboard; or only those that have references."""
+    return [c for _, c in config.scored if c.model.references or not with_references]
 
 
 def train_device(protocol: Protocol, setting: Setting) -> str:
@@ -125,9 +209,9 @@ def scoreboard_rows(config: Config) -> list[dict[str, Any]]:
     ]
 
 
-def scored_settings(config: Config, bounded: bool = False) -> list[str]:
+def scored_settings(config: Config, with_references: bool = False) -> list[str]:
     """Of the scoreboard; or only those whose curves have computed ones to compare with."""
-    return sorted({curve.setting for curve in scored_curves(config, bounded)})
+    return sorted({curve.setting for curve in scored_curves(config, with_references)})
 
 
 def page_settings(config: Config) -> dict[str, Sequence[str]]:

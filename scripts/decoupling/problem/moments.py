@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .gram import GramBatch
 from .mixture import TaskMixture
+
+if TYPE_CHECKING:
+    from .gram import GramBatch
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,13 @@ class Moments:
     mass: np.ndarray  # the weights themselves: [K]
     label_power: float  # tr(Σx E[ββᵀ]) + σ², of the whole mixture
     sigma_x: np.ndarray | None  # Σx: [d, d]; None for the identity
+
+    def __post_init__(self) -> None:
+        """As compiled code takes them."""
+        for name in ("second", "cross", "first", "beta", "mass", "sigma_x"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, np.require(value, float, "CW"))
 
     @cached_property
     def pooled(self) -> tuple[np.ndarray, np.ndarray]:
@@ -70,7 +80,7 @@ def packing(size: int) -> Packing:
 def batch_moments(batch: GramBatch, mix: TaskMixture) -> Moments:
     """Averages over a batch of contexts; tasks count by their share of the batch."""
     pack = packing(mix.dim + 1)
-    sums = [_sums(gram, beta, pack) for gram, beta in zip(batch.grams, batch.betas, strict=True)]
+    sums = [_sums(*pair) for pair in zip(batch.packed, batch.betas, strict=True)]
     averages = (np.stack(part) / batch.size for part in zip(*sums, strict=True))
     second, cross, first, beta, outer, mass = averages
     return Moments(
@@ -84,9 +94,8 @@ def batch_moments(batch: GramBatch, mix: TaskMixture) -> Moments:
     )
 
 
-def _sums(gram: np.ndarray, beta: np.ndarray, pack: Packing) -> tuple[np.ndarray, ...]:
+def _sums(entries: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, ...]:
     """Sums over a task's contexts: SS and βS over packed entries, S, β, ββᵀ and 1."""
-    entries = gram[pack.rows, pack.cols]
     sums = (entries @ entries.T, beta @ entries.T, entries.sum(1), beta.sum(1), beta @ beta.T)
     return (*(array.astype(float) for array in sums), np.float64(beta.shape[1]))
 
@@ -156,7 +165,8 @@ def _exchange(pairs: np.ndarray, pack: Packing) -> np.ndarray:
     position = pack.position
     i, j = pack.rows[:, None], pack.cols[:, None]
     k, l = pack.rows[None], pack.cols[None]
-    return (pairs[:, position[i, k], position[j, l]] + pairs[:, position[i, l], position[j, k]]) / 2
+    both = pairs[:, position[i, k], position[j, l]] + pairs[:, position[i, l], position[j, k]]
+    return both / 2
 
 
 def _omega_moments(mix: TaskMixture, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -23,6 +23,7 @@ class Stream(IntEnum):
     REPORT = 4  # held-out contexts on which its risk is reported
     BAYES = 5  # the Bayes-optimal predictor's
     IDENTITY = 6  # contexts whose task is told, inferred or told wrong
+    RACE = 7  # held-out contexts on which seeds race
 
 
 def generator(mix: TaskMixture, n: int, stream: int, index: int = 0) -> np.random.Generator:

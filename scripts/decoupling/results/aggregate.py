@@ -15,7 +15,8 @@ NO_SEED = -1
 def seed_minimum(runs: pd.DataFrame, mix: TaskMixture) -> list[dict[str, Any]]:
     """A row per (n, model, layers, arm): the risk of the seed with the least selection risk.
 
-    Diverged seeds are counted and left out; where all diverged, the risk is missing.
+    Diverged seeds, and those that a race stopped, are counted and left out; where none is left, the
+    risk is missing.
     """
     duplicated = runs.duplicated([*POINT, "seed"])
     if duplicated.any():
@@ -41,4 +42,16 @@ def _summary(group: pd.DataFrame, label_power: float) -> dict[str, float | int]:
         "seeds_ok": len(ok),
         "seeds_total": len(group),
         "normalized_se": error / label_power,
+        "tail_share": float("nan") if best is None else best.tail_share,
+        "seeds_stopped": int((group.status == "stopped").sum()),
     }
+
+
+def best_parameters(parameters: pd.DataFrame, risks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of the best seed of every point, of the parameters that all blocks of seeds kept."""
+    best = {tuple(row[key] for key in POINT): row["best_seed"] for row in risks}
+    return [
+        row
+        for row in parameters.to_dict("records")
+        if best[tuple(row[key] for key in POINT)] == row["seed"]
+    ]

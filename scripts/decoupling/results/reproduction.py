@@ -28,6 +28,7 @@ class Kept:
     laptop: pd.DataFrame
     exact: pd.DataFrame
     paper: pd.DataFrame
+    bounds: pd.DataFrame  # of `laptop`
     costs: Mapping[str, pd.DataFrame]  # by protocol
     speed: Mapping[str, Any]
 
@@ -54,7 +55,7 @@ def facts(
         "speed": kept.speed,
         "deep": depths(kept.laptop),
         "gains": gains(kept.laptop),
-        "uncertain": uncertain(kept.laptop),
+        "trust": trust(kept.laptop, kept.bounds),
         "slopes": slopes(rates),
         "printed_prompt": printed_prompt(specs["figA1d"], 1),
         "assumption": assumption(curves),
@@ -181,14 +182,25 @@ def gains(laptop: pd.DataFrame) -> list[dict[str, Any]]:
     return means.reset_index().to_dict("records")
 
 
-def uncertain(laptop: pd.DataFrame) -> list[dict[str, Any]]:
-    """figA2's points whose standard error is more than a twentieth of the risk."""
-    return [
-        {"data": row["data"], "n": row["n"], "layers": layers, "arm": arm}
-        for row in depths(laptop)
-        for (layers, arm), point in row["cells"].items()
-        if point["error"] > point["normalized"] / 20
-    ]
+def trust(laptop: pd.DataFrame, bounds: pd.DataFrame) -> dict[str, Any]:
+    """What can be said of the deeper points: bounds, standard errors, tails, seeds."""
+    deeper = laptop[laptop.layers > 1]
+    point = [*POINT]
+    holds = bounds.groupby(point).holds.all()
+    return {
+        "points": len(deeper),
+        "bounded": len(holds),
+        "held": int(holds.sum()),
+        "broken": bounds[~bounds.holds].to_dict("records"),
+        "error": (deeper.risk_se / deeper.risk).max(),
+        "uncertain": int((deeper.risk_se / deeper.risk > 0.01).sum()),
+        "tail": deeper.tail_share.max(),
+        "tail_median": deeper.tail_share.median(),
+        "heaviest": deeper.loc[deeper.tail_share.idxmax()].to_dict(),
+        "diverged": int((deeper.seeds_total - deeper.seeds_ok - deeper.seeds_stopped).sum()),
+        "seeds": int(deeper.seeds_total.sum()),
+        "finished": int(deeper.seeds_ok.median()),
+    }
 
 
 BEST = "joint_heads"  # of figA2's arms, the one with most parameters of its own per task

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .tables import BAYES_BOUND as BAYES
 from .tables import columns
 
 TOLERANCE = 0.01  # a curve matches its theorem if no point is further off than this
@@ -19,6 +20,7 @@ REFERENCES = ("theorem", "optimum", "published", "centred")
 
 MATCHES, ABOVE, BELOW = "matches", "above", "below"
 DIVERGED, NO_THEOREM = "diverged", "no theorem"
+HOLDS, BROKEN = "bounds hold", "bound broken"
 
 DEVIATIONS = [f"{name}_{what}" for name in REFERENCES for what in ("worst", "mean")]
 SCOREBOARD = columns(
@@ -26,6 +28,7 @@ SCOREBOARD = columns(
     **dict.fromkeys(DEVIATIONS[:-2], float),
     **{"seeds_ok_least": int, "verdict": str, "has_theorem": bool},
     **dict.fromkeys(DEVIATIONS[-2:], float),  # which came later
+    **{"broken": str, "error_worst": float, "tail_worst": float},
 )
 
 
@@ -34,10 +37,11 @@ def scoreboard(
     risks: pd.DataFrame,
     theory: pd.DataFrame,
     published: pd.DataFrame,
+    bounds: pd.DataFrame,
 ) -> pd.DataFrame:
     """A row per curve (panel, setting, model, layers, arm, references), in the columns of
     SCOREBOARD."""
-    rows = [_score(curve, risks, theory, published) for curve in curves]
+    rows = [_score(curve, risks, theory, published, bounds) for curve in curves]
     return pd.DataFrame(rows, columns=SCOREBOARD.names)
 
 
@@ -52,10 +56,12 @@ def worst(values: pd.Series) -> float:
     return values.loc[values.abs().idxmax()] if len(values) else np.nan
 
 
-def verdict(risks: pd.Series, theorem_worst: float) -> str:
+def verdict(risks: pd.Series, theorem_worst: float, bounds: pd.DataFrame) -> str:
     """Chosen by the worst point, also where signs are mixed."""
     if not np.isfinite(risks).all():
         return DIVERGED
+    if np.isnan(theorem_worst) and len(bounds):
+        return HOLDS if bounds.holds.all() else BROKEN
     if np.isnan(theorem_worst):
         return NO_THEOREM
     if abs(theorem_worst) <= TOLERANCE:
@@ -64,7 +70,11 @@ def verdict(risks: pd.Series, theorem_worst: float) -> str:
 
 
 def _score(
-    curve: Mapping[str, Any], risks: pd.DataFrame, theory: pd.DataFrame, published: pd.DataFrame
+    curve: Mapping[str, Any],
+    risks: pd.DataFrame,
+    theory: pd.DataFrame,
+    published: pd.DataFrame,
+    bounds: pd.DataFrame,
 ) -> dict[str, Any]:
     points = _pick(risks, curve, "setting", "model", "layers", "arm")
     if points.empty:
@@ -76,9 +86,22 @@ def _score(
         found = deviations(trained, reference)
         row |= {f"{name}_worst": worst(found), f"{name}_mean": found.mean()}
     row["seeds_ok_least"] = points.seeds_ok.min()
-    row["verdict"] = verdict(trained, row["theorem_worst"])
+    held_to = _pick(bounds, curve, "setting", "model", "layers", "arm")
+    row["verdict"] = verdict(trained, row["theorem_worst"], held_to)
     row["has_theorem"] = len(references["theorem"]) > 0
+    row["broken"] = "; ".join(broken(held_to))
+    row["error_worst"] = (points.risk_se / points.risk).max()
+    row["tail_worst"] = points.tail_share.max()
     return row
+
+
+def broken(bounds: pd.DataFrame) -> list[str]:
+    """What is not held, in words."""
+    found = []
+    for bound, rows in bounds[~bounds.holds].groupby("bound", sort=False):
+        side = "below" if bound == BAYES else "above"
+        found.append(f"{side} {bound} at n = {', '.join(map(str, sorted(rows.n)))}")
+    return found
 
 
 def _references(

@@ -5,14 +5,26 @@ from __future__ import annotations
 import pandas as pd
 from markdown_it import MarkdownIt
 
-from .scoreboard import ABOVE, BELOW, DEVIATIONS, DIVERGED, MATCHES, NO_THEOREM, TOLERANCE
+from .scoreboard import (
+    ABOVE,
+    BELOW,
+    BROKEN,
+    DEVIATIONS,
+    DIVERGED,
+    HOLDS,
+    MATCHES,
+    NO_THEOREM,
+    TOLERANCE,
+)
 
 MEANING = {
     MATCHES: f"no point is further than {TOLERANCE:.0%} from the theorem",
     ABOVE: "the worst point is further above: training did not reach the theorem",
     BELOW: "the worst point is further below: the theorem's assumption costs that much",
     DIVERGED: "some point has no finite risk; deviations are of the others",
-    NO_THEOREM: "deeper models, and arms that the theorems do not speak of",
+    HOLDS: "no theorem: no point is above what the model contains, nor below Bayes",
+    BROKEN: "some point is, by more than 3 standard errors: above means not trained enough",
+    NO_THEOREM: "arms that the theorems do not speak of",
 }
 INTRODUCTION = """# Scoreboard
 
@@ -26,6 +38,11 @@ n, both signed. Empty: there is no such reference.
 - *optimum*: the least risk of one-layer attention, without the assumption.
 - *centred*: the closed form of the mixture without its common mean, which attention can reach.
 - *published*: the authors' results, minima over seeds of noisy estimates and so biased low.
+
+Deeper models have no theorem, but bounds: no more risk than with a layer, prompts or heads less,
+and no less than the Bayes-optimal predictor. Both sides are evaluated on the same held-out
+contexts. *error* is the largest standard error of a point's risk, *tail* the largest share of the
+risk that 0.1% of these contexts carry.
 
 Theorem and optimum of fine-tuning are for plain's optimal weights. The weights that plain training
 finds are slightly others, and fine-tuned they can end on either side of both.
@@ -55,7 +72,9 @@ def markdown(table: pd.DataFrame, note: str) -> str:
     """Introduction, verdicts with their meaning and number, and the table."""
     counts = table.verdict.value_counts()
     verdicts = [[name, str(counts.get(name, 0)), text] for name, text in MEANING.items()]
-    shown = table[["panel", "model", "layers", "arm", *DEVIATIONS, "seeds_ok_least", "verdict"]]
+    curve = ["panel", "model", "layers", "arm"]
+    last = ["seeds_ok_least", "verdict", "broken", "error_worst", "tail_worst"]
+    shown = table[[*curve, *DEVIATIONS, *last]]
     header = [name.replace("_", " ") for name in shown]
     parts = [
         INTRODUCTION.format(note=note),
@@ -81,7 +100,10 @@ def percent(value: float) -> str:
 
 
 def _cells(row: tuple) -> list[str]:
-    return [percent(value) if isinstance(value, float) else str(value) for value in row]
+    """Deviations have a sign; the last two, which are shares of a risk, have none."""
+    *others, error, tail = row
+    cells = [percent(value) if isinstance(value, float) else str(value) for value in others]
+    return cells + ["" if not share > 0 else f"{share:.2%}" for share in (error, tail)]
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:

@@ -19,7 +19,14 @@ from .files import atomic_path
 if TYPE_CHECKING:
     import pandas as pd
 
-ARROW = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+ARROW = {
+    str: pa.string(),
+    int: pa.int64(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+    list[int]: pa.list_(pa.int64()),
+    list[float]: pa.list_(pa.float64()),
+}
 
 
 def columns(**types: type) -> pa.Schema:
@@ -30,9 +37,20 @@ POINT = {"setting": str, "n": int, "model": str, "layers": int, "arm": str}  # o
 RISK = {"risk": float, "risk_se": float}
 SEEDS = {"best_seed": int, "median": float, "seeds_ok": int, "seeds_total": int}
 
-# `status` is ok or diverged; the best seed is chosen by `selection_risk`
-RUNS = columns(**POINT, seed=int, **RISK, iterations=int, status=str, selection_risk=float)
-RISKS = columns(**POINT, **RISK, normalized=float, **SEEDS, normalized_se=float)
+# `status` is ok, diverged or stopped (in a race); the best seed is chosen by `selection_risk`;
+# `tail_share` is what the largest 0.1% of the held-out contexts have in the risk (without σ²)
+RUNS = columns(
+    **POINT, seed=int, **RISK, iterations=int, status=str, selection_risk=float, tail_share=float
+)
+RISKS = columns(
+    **POINT, **RISK, normalized=float, **SEEDS, normalized_se=float, tail_share=float,
+    seeds_stopped=int,
+)  # fmt: skip
+# Of the best seed, a row per parameter; `values` in C order
+PARAMETERS = columns(**POINT, seed=int, name=str, shape=list[int], values=list[float])
+BAYES_BOUND = "Bayes"
+# `excess` is how far the risk is above what bounds it: an arm, a depth, or Bayes from below
+BOUNDS = columns(**POINT, bound=str, excess=float, excess_se=float, holds=bool)
 # `curve` says which reference: theorem, optimum or centred
 THEORY = columns(setting=str, n=int, curve=str, arm=str, risk=float, normalized=float)
 BAYES = columns(setting=str, n=int, **RISK, normalized=float, normalized_se=float)

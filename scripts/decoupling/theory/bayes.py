@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.gram import bartlett
 from ..problem.mixture import TaskMixture
 from ..problem.streams import Stream, generator
+from ..problem.wishart import wishart_factor
 
 CONTEXTS = 10_000  # keeps the standard error below 0.1% of the risk in the paper's settings
 
@@ -34,7 +34,7 @@ def conditional_risks(mix: TaskMixture, n: int) -> np.ndarray:
     """The risk given X, averaged over tasks, for random X; [CONTEXTS]. In double precision, because
     little noise divides by small singular values."""
     rng = generator(mix, n, Stream.BAYES)
-    factors = np.moveaxis(bartlett(rng, n, mix.dim, CONTEXTS, np.float64), -1, 0)
+    factors = wishart_factor(rng, n, mix.dim, CONTEXTS, np.float64)
     factors = np.linalg.cholesky(mix.sigma_x) @ factors
     traces = [_posterior_trace(mix, cov, factors) for cov in mix.covs]
     return mix.noise_var + mix.weights @ np.array(traces)

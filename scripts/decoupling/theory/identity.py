@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.gram import bartlett
 from ..problem.mixture import TaskMixture
 from ..problem.streams import Stream, generator
+from ..problem.wishart import wishart_factor
 from .theorems import CLOSED_FORMS, Solution
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class Contexts:
 
 def draw_contexts(mix: TaskMixture, n: int, count: int = CONTEXTS) -> Contexts:
     rng = generator(mix, n, Stream.IDENTITY)
-    factor = np.moveaxis(bartlett(rng, n, mix.dim, count, np.float64), -1, 0)
+    factor = wishart_factor(rng, n, mix.dim, count, np.float64)
     root = np.linalg.cholesky(mix.sigma_x) @ factor  # R: [C, d, r]
     k = rng.choice(mix.tasks, count, p=mix.weights)
     normals = rng.standard_normal((count, mix.dim, 1))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..models import Arm
 
+BATCH_STEP = 64  # contexts
 CONTINUATION_STAGES = 200  # steps in which the means grow
 
 
@@ -23,11 +25,33 @@ class Recipe:
     clip_norm: float | None = None  # longest gradient of a seed; longer ones are cut to it
     init_std: float = 0.1
     test_contexts: int = 65_536  # of each of the two held-out sets, where the risk is estimated
+    batch_growth: float = 1.0  # batches of the last iteration over `gradient`, the first's
+    race: tuple[float, ...] = ()  # shares of training after which the worse half of the seeds stops
+    race_group: int = 0  # seeds that race together: the first so many, the next so many, …
+    race_contexts: int = 65_536  # held-out contexts on which they do
 
     def lr_at(self, iteration: int) -> float:
         if self.schedule == "cosine":
             return self.lr * (1 + math.cos(math.pi * iteration / self.iterations)) / 2
         return self.lr
+
+    def batch_at(self, iteration: int) -> int:
+        """Grows evenly in proportion, to a multiple of BATCH_STEP."""
+        if self.batch_growth == 1:
+            return self.gradient
+        size = self.gradient * self.batch_growth ** (iteration / self.iterations)
+        return max(1, round(size / BATCH_STEP)) * BATCH_STEP
+
+    @property
+    def contexts(self) -> float:
+        """In all batches of a run, about."""
+        mean = (self.batch_growth - 1) / math.log(self.batch_growth) if self.batch_growth > 1 else 1
+        return self.iterations * self.gradient * mean
+
+    @cached_property
+    def race_at(self) -> frozenset[int]:
+        """Iterations after which the worse half stops."""
+        return frozenset(round(share * self.iterations) for share in self.race)
 
     def mean_scale_at(self, iteration: int) -> float:
         """Grows linearly, in steps so that exact moments need not be made anew every time."""

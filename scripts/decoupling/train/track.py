@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import models
+from ..engines import TestRisk
 from . import adam
 from .recipe import Run
 
@@ -22,7 +23,8 @@ class Track:
     """A run's parameters for a block of seeds, and its optimiser's state.
 
     All trained parameters of a seed are one row of `theta`, their gradient one row of `grad`;
-    `params` are views into it, besides what is frozen. Arrays are the engine's.
+    `params` are views into it, besides what is frozen. Arrays are the engine's, and have the seeds
+    that are still `running`: a race stops others.
     """
 
     def __init__(
@@ -38,13 +40,17 @@ class Track:
         self.model = models.load(run.module)(*shape, run.layers)
         self.shapes = self.model.trained_shapes(run.parts)
         initial = self.model.initial_values(run.parts, seeds, run.recipe.init_std)
-        self.theta, self.grad, self.first, self.second = (
-            engine.array(flat) for flat in _flat_and_zeros(initial, len(seeds))
-        )
+        self._hold(*(engine.array(x) for x in _flat_and_zeros(initial, len(seeds))), frozen or {})
+        self.running = np.arange(len(seeds))  # positions in `seeds`
+        self.stopped_at = np.full(len(seeds), -1)  # iteration after which its race was lost
         self.diverged_at = np.full(len(seeds), -1)  # iteration at which it was seen
-        self.params = {**(frozen or {}), **self._views(self.theta)}
-        self._grads = self._views(self.grad)
         self._rates = engine.array(self._rate_factors())
+
+    def _hold(self, theta: Any, grad: Any, first: Any, second: Any, frozen: Mapping) -> None:
+        self.theta, self.grad, self.first, self.second = theta, grad, first, second
+        self._frozen = frozen
+        self.params = {**frozen, **self._views(theta)}
+        self._grads = self._views(grad)
 
     def _views(self, flat: Any) -> dict[str, Any]:
         """Parameters by name."""
@@ -70,26 +76,67 @@ class Track:
             if recipe.clip_norm is not None:
                 norms = ((self.grad * self.grad).sum(1) ** 0.5)[:, None]
                 self.grad *= (recipe.clip_norm / norms).clip(max=1)
-            rates = recipe.lr_at(iteration) * self._rates
-            adam.update(self.theta, self.first, self.second, self.grad, rates, iteration + 1)
+            state = self.theta, self.first, self.second
+            adam.update(*state, self.grad, self._rates, recipe.lr_at(iteration), iteration + 1)
         return risks
 
     def note_divergence(self, iteration: int, risks: np.ndarray) -> None:
-        bad = ~np.isfinite(risks) & (self.diverged_at < 0)
-        if bad.any():
-            seeds = [self.seeds[i] for i in bad.nonzero()[0]]
+        bad = self.running[~np.isfinite(risks)]
+        bad = bad[self.diverged_at[bad] < 0]
+        if len(bad):
+            seeds = [self.seeds[i] for i in bad]
             log.warning("%s: seeds %s diverged by iteration %d", self.run.key, seeds, iteration)
             self.diverged_at[bad] = iteration
+
+    def race(self, iteration: int) -> None:
+        """Stop the worse half of every group of seeds, by their risk on contexts held out for it.
+
+        Who races with whom is decided by the seeds' numbers, not by the job they are in.
+        """
+        recipe = self.run.recipe
+        scale = recipe.mean_scale_at(iteration - 1)
+        risks = self.engine.judge(self.model, self.params, recipe, scale)
+        self.note_divergence(iteration, risks)
+        risks = np.where(self.diverged_at[self.running] < 0, risks, np.nan)
+        groups = np.array([self.seeds[i] // recipe.race_group for i in self.running])
+        order = np.argsort(risks, kind="stable")  # NaN comes last
+        kept = []
+        for group in np.unique(groups):
+            members = order[groups[order] == group]
+            kept += list(members[: -(-len(members) // 2)])
+        stopped = np.setdiff1d(np.arange(len(self.running)), kept)
+        self.stopped_at[self.running[stopped]] = iteration
+        self._keep(np.sort(kept))
+        log.info("%s: %d seeds go on from iteration %d", self.run.key, len(kept), iteration)
+
+    def _keep(self, places: np.ndarray) -> None:
+        """Only these of the running seeds."""
+        self.running = self.running[places]
+        arrays = (self.theta, self.grad, self.first, self.second)
+        frozen = {name: value[places] for name, value in self._frozen.items()}
+        self._hold(*(array[places] for array in arrays), frozen)
+
+    def best(self, test: TestRisk) -> tuple[int, dict[str, np.ndarray]] | None:
+        """The running seed with the least selection risk, and its parameters; of those that count
+        as ok."""
+        usable = np.isfinite(test.report) & (self.diverged_at[self.running] < 0)
+        if not usable.any():
+            return None
+        place = int(np.nanargmin(np.where(usable, test.selection, np.inf)))
+        params = {name: self.engine.numbers(value)[place] for name, value in self.params.items()}
+        return self.seeds[self.running[place]], params
 
     def state(self) -> dict[str, np.ndarray]:
         """All that changes in training, for the checkpoint."""
         arrays = {name: self.engine.numbers(getattr(self, name)) for name in STATE}
-        return arrays | {"diverged_at": self.diverged_at}
+        counts = ("running", "stopped_at", "diverged_at")
+        return arrays | {name: getattr(self, name) for name in counts}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        self._keep(state["running"])
         for name in STATE:
             getattr(self, name)[:] = self.engine.array(state[name])
-        self.diverged_at[:] = state["diverged_at"]
+        self.stopped_at[:], self.diverged_at[:] = state["stopped_at"], state["diverged_at"]
 
 
 def _flat_and_zeros(values: Mapping[str, np.ndarray], seeds: int) -> list[np.ndarray]:

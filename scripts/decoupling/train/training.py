@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,15 @@ CHECK_EVERY = 100  # iterations between looks at divergence, progress and the ch
 HEARTBEAT_SECONDS = 10
 
 
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """Of the reported runs: a row per (run, seed) with its test risk, and per (run, parameter) with
+    the values of the block's best seed."""
+
+    rows: list[dict[str, Any]]
+    parameters: list[dict[str, Any]]
+
+
 def train(
     contexts: Any,
     runs: Sequence[Run],
@@ -35,9 +45,9 @@ def train(
     checkpoint: Checkpoint | None = None,
     device: str = "cpu",
     threads: int = 1,
-) -> list[dict[str, Any]]:
-    """Train every run for a block of seeds; a row per reported (run, seed) with its test risk. A
-    run that is fine-tuned needs its model's `plain` among the others."""
+) -> Trained:
+    """Train every run for a block of seeds. A run that is fine-tuned needs its model's `plain`
+    among the others."""
     job = _Job(contexts, seeds, checkpoint)
     tracks: dict[str, Track] = {}
     for view in dict.fromkeys(models.load(run.module).view for run in runs):
@@ -47,11 +57,15 @@ def train(
         tuned = [run for run in wanted if not run.parts.weights]
         found = [job.track(run, engine) for run in scratch]
         job.run_stage(f"{view}, training", Stream.TRAINING, found)
-        frozen = {_owner(t.run): t.params for t in found if t.run.arm == "plain"}
-        tuning = [job.track(run, engine, frozen[_owner(run)]) for run in tuned]
+        job.plain |= {_owner(track.run): track for track in found if track.run.arm == "plain"}
+        tuning = [job.track(run, engine, job.plain[_owner(run)]) for run in tuned]
         job.run_stage(f"{view}, fine-tuning", Stream.FINE_TUNING, tuning)
         tracks |= {track.run.key: track for track in (*found, *tuning)}
-    return [row for run in runs if run.reported for row in job.rows(tracks[run.key])]
+    trained = Trained([], [])
+    for run in runs:
+        if run.reported:
+            job.report(tracks[run.key], trained)
+    return trained
 
 
 def _owner(run: Run) -> tuple[str, int]:
@@ -67,11 +81,18 @@ class _Job:
         saved = checkpoint.load() if checkpoint else None
         self.progress, self.saved = saved or ({"finished": []}, {})
         self.finished: dict[str, list[Track]] = {}
+        self.plain: dict[tuple[str, int], Track] = {}  # by whose weights they are
 
-    def track(self, run: Run, engine: Any, frozen: Mapping[str, Any] | None = None) -> Track:
-        spec = self.contexts.spec
-        seeds = [s for s in self.seeds if run.seeds is None or s < run.seeds]
-        return Track(run, engine, (spec.dim, spec.tasks), seeds, frozen)
+    def track(self, run: Run, engine: Any, plain: Track | None = None) -> Track:
+        """Fine-tuning has the weights, and the seeds, with which `plain` came to its end."""
+        shape = self.contexts.spec.dim, self.contexts.spec.tasks
+        if plain is None:
+            return Track(run, engine, shape, self._seeds(run))
+        seeds = [plain.seeds[i] for i in plain.running]
+        return Track(run, engine, shape, seeds, plain.params)
+
+    def _seeds(self, run: Run) -> list[int]:
+        return [seed for seed in self.seeds if run.seeds is None or seed < run.seeds]
 
     def run_stage(self, name: str, stream: Stream, tracks: list[Track]) -> None:
         """Train the tracks together, from where the checkpoint left them."""
@@ -85,9 +106,15 @@ class _Job:
                 for track in active
             ]
             done = iteration + 1
-            if done % CHECK_EVERY == 0 or done == iterations:
+            look = done % CHECK_EVERY == 0 or done == iterations
+            if look:
                 for track, values in zip(active, risks, strict=True):
                     track.note_divergence(done, values)
+            for track in active:
+                # Fine-tuning has only the winners of plain's race.
+                if track.run.parts.weights and done in track.run.recipe.race_at:
+                    track.race(done)
+            if look:
                 progress.show(done, iterations, active, risks)
                 self._save_if_due(name, done, tracks)
         self.finished[name] = tracks
@@ -117,27 +144,68 @@ class _Job:
             }
             self.checkpoint.save(progress, arrays)
 
-    def rows(self, track: Track) -> list[dict[str, Any]]:
+    def report(self, track: Track, trained: Trained) -> None:
         run = track.run
+        point = {
+            "setting": self.contexts.spec.name,
+            "n": self.contexts.n,
+            "model": run.model,
+            "layers": run.layers,
+            "arm": run.arm,
+        }
         test = track.engine.test(track.model, track.params, run.recipe)
-        columns = (test.report, test.error, test.selection, track.diverged_at)
-        by_seed = zip(track.seeds, *(column.tolist() for column in columns), strict=True)
-        return [
-            {
-                "setting": self.contexts.spec.name,
-                "n": self.contexts.n,
-                "model": run.model,
-                "layers": run.layers,
-                "arm": run.arm,
-                "seed": seed,
-                "risk": risk,
-                "risk_se": error,
-                "iterations": run.recipe.iterations if diverged < 0 else diverged,
-                "status": "ok" if diverged < 0 and math.isfinite(risk) else "diverged",
-                "selection_risk": selection,
-            }
-            for seed, risk, error, selection, diverged in by_seed
-        ]
+        columns = [test.report, test.error, test.selection]
+        columns.append(np.full(len(test.report), None) if test.tail is None else test.tail)
+        values = zip(*(column.tolist() for column in columns), strict=True)
+        tested = dict(zip(track.running.tolist(), values, strict=True))
+        places = {seed: place for place, seed in enumerate(track.seeds)}
+        for seed in self._seeds(run):
+            place = places.get(seed)
+            risk, error, selection, tail = tested.get(place, (math.nan, math.nan, math.nan, None))
+            if place is None:  # fine-tuning does not start where `plain` did not finish
+                plain = self.plain[_owner(run)]
+                lost = plain.diverged_at[plain.seeds.index(seed)]
+                stopped, diverged = 0, min(lost, 0)
+            else:
+                stopped, diverged = track.stopped_at[place], track.diverged_at[place]
+            trained.rows.append(
+                {
+                    **point,
+                    "seed": seed,
+                    "risk": risk,
+                    "risk_se": error,
+                    "iterations": _last_iteration(run, stopped, diverged),
+                    "status": _status(stopped, diverged, risk),
+                    "selection_risk": selection,
+                    "tail_share": tail,
+                }
+            )
+        best = track.best(test)
+        if best:
+            seed, params = best
+            trained.parameters.extend(
+                {
+                    **point,
+                    "seed": seed,
+                    "name": name,
+                    "shape": list(array.shape),
+                    "values": array.ravel().astype(float).tolist(),
+                }
+                for name, array in params.items()
+            )
+
+
+def _status(stopped: int, diverged: int, risk: float) -> str:
+    if diverged >= 0:
+        return "diverged"
+    if stopped >= 0:
+        return "stopped"
+    return "ok" if math.isfinite(risk) else "diverged"
+
+
+def _last_iteration(run: Run, stopped: int, diverged: int) -> int:
+    seen = [int(at) for at in (diverged, stopped) if at >= 0]
+    return min(seen, default=run.recipe.iterations)
 
 
 class _Progress:

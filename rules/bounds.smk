@@ -1,0 +1,36 @@
+# Needs the parameters of all settings with the same mixture. Makes, for models without a theorem,
+# how they compare on common held-out contexts with what they contain.
+
+
+rule bounds:
+    input:
+        spec="data/specs/{setting}.json",
+        parameters=lambda wildcards: expand(
+            "data/{protocol}/parameters/{relative}.parquet",
+            protocol=wildcards.protocol,
+            relative=jobs.relatives(CONFIG, wildcards.setting),
+        ),
+        bayes="data/bayes/{setting}.parquet",
+    output:
+        bounds="data/{protocol}/bounds/{setting}.parquet",
+    log:
+        "logs/{protocol}/bounds/{setting}.log",
+    wildcard_constraints:
+        setting=one_of(jobs.bounded_settings(CONFIG)),
+    conda:
+        "../envs/pipeline.yaml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: attempt * jobs.bounds_mem_mb(setting(wildcards)),
+        runtime=60,
+    params:
+        scripts=SCRIPTS,
+        code=lambda wildcards: code("bounds.py", *jobs.bounds_modules(CONFIG, wildcards.setting)),
+        source=lambda wildcards: setting(wildcards).source,
+        members=lambda wildcards: jobs.members(CONFIG, wildcards.setting),
+        contexts=lambda wildcards: jobs.test_contexts(protocol(wildcards), setting(wildcards)),
+    shell:
+        "python {params.scripts:q}/bounds.py --source {params.source} --spec {input.spec}"
+        " --setting {wildcards.setting} --members {params.members:q}"
+        " --contexts {params.contexts} --parameters {input.parameters} --bayes {input.bayes}"
+        " --output {output.bounds} 2> {log}"

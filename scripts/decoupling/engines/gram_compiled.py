@@ -1,0 +1,140 @@
+"""Models of layers on the CPU, by the compiled pass of `kernels.layers`."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..kernels import compiled, layers
+from ..kernels.layers import BLOCK, program
+from ..models import Arrays
+from ..models.layered import Chain
+from ..problem.gram import GramBatch
+from .gram import GramEngine
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A batch cut into blocks of one task each; what fills up a task's last one has weight 0."""
+
+    grams: np.ndarray  # [blocks, P·BLOCK]
+    betas: np.ndarray  # [blocks, d·BLOCK]
+    weights: np.ndarray  # [blocks, BLOCK]
+    owners: np.ndarray  # whose each block is, [blocks]
+    tasks: int  # K
+
+
+def blocks(batch: GramBatch) -> Blocks:
+    counts = [beta.shape[1] for beta in batch.betas]
+    numbers = [-(-count // BLOCK) for count in counts]
+    total = sum(numbers)
+    share = [np.full((1, count), 1 / batch.size, np.float32) for count in counts]
+    arrays = []
+    for parts in (batch.packed, batch.betas, share):
+        cut = np.zeros((total, len(parts[0]), BLOCK), np.float32)
+        first = 0
+        for part, count, number in zip(parts, counts, numbers, strict=True):
+            whole = count // BLOCK
+            own = cut[first : first + number]
+            own[:whole] = part[:, : whole * BLOCK].reshape(len(part), whole, BLOCK).swapaxes(0, 1)
+            if whole < number:
+                own[whole, :, : count - whole * BLOCK] = part[:, whole * BLOCK :]
+            first += number
+        arrays.append(cut.reshape(total, -1))
+    return Blocks(*arrays, np.repeat(np.arange(len(counts)), numbers), len(counts))
+
+
+class CompiledEngine(GramEngine):
+    def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
+        super().__init__(contexts)
+        self._sigma_x = contexts.spec.sigma_x.astype(np.float32).ravel()
+        self._size = contexts.spec.dim + 1
+        self._threads = threads
+        self._blocks = lru_cache(maxsize=2)(blocks)
+
+    def array(self, values: np.ndarray) -> np.ndarray:
+        return values.astype(np.float32)
+
+    def numbers(self, array: np.ndarray) -> np.ndarray:
+        return array
+
+    def risk_and_gradient(
+        self, model: Any, data: GramBatch, params: Arrays, out: Arrays
+    ) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):  # diverged seeds are counted later
+            cut = self._blocks(data)
+            errors, grad = self._run(model.chain(params), cut, with_gradient=True)
+            model.pull_back(params, grad, out)
+            return (errors * cut.weights).sum((1, 2), dtype=float) + self._noise_var
+
+    def errors(self, model: Any, params: Arrays, batch: GramBatch) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            cut = self._blocks(batch)
+            errors, _ = self._run(model.chain(params), cut, with_gradient=False)
+            return errors[:, cut.weights > 0]
+
+    def _run(self, chain: Chain, cut: Blocks, *, with_gradient: bool) -> tuple[np.ndarray, Chain]:
+        """Errors, [seeds, blocks, BLOCK], and the gradient with respect to the chain."""
+        seeds, depth, size, _ = chain.scores.shape
+        code = program(depth)
+        matrices = np.stack([chain.scores, chain.values], 2).reshape(seeds, -1, size, size)
+        both = np.stack([matrices, matrices.mT], 2).reshape(seeds, 2 * depth, 2, -1)
+        prompted = chain.prompts is not None
+        prompts = _by_task(chain.prompts if prompted else np.zeros((seeds, 1, size)), cut.tasks)
+        starts = _starts(chain, cut.tasks)
+        errors = np.empty((seeds, len(cut.owners), BLOCK), np.float32)
+        sums = [np.zeros(x.shape, np.float32) for x in (both[:, :, 0], prompts, starts)]
+        kernel = compiled(layers.run, size)
+
+        def run(part: slice) -> None:
+            kernel(
+                (0,) * size, (0,), code.groups, code.operations, code.forward, code.starts,
+                code.ends, code.places, with_gradient, prompted,
+                cut.grams, cut.betas, cut.weights, cut.owners,
+                both[part], prompts[part], starts[part], self._sigma_x,
+                errors[part], *(x[part] for x in sums),
+            )  # fmt: skip
+
+        parts = np.array_split(np.arange(seeds), min(self._threads, seeds))
+        slices = [slice(part[0], part[-1] + 1) for part in parts]
+        if len(slices) == 1:
+            run(slices[0])
+        else:
+            with ThreadPoolExecutor(len(slices)) as pool:
+                list(pool.map(run, slices))
+        return errors, _gradient(chain, starts, *sums)
+
+
+def _by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:
+    shape = len(vectors), tasks, vectors.shape[-1]
+    return np.array(np.broadcast_to(vectors, shape), np.float32, order="C")
+
+
+def _starts(chain: Chain, tasks: int) -> np.ndarray:
+    """h_k, V_L h_k, V_{L−1}V_L h_k, …: [seeds, K, L + 1, D]."""
+    seeds, _, size, _ = chain.scores.shape
+    head = np.eye(size)[-1:] if chain.heads is None else chain.heads
+    found = [_by_task(np.broadcast_to(head, (seeds, *head.shape[-2:])), tasks)]
+    for layer in reversed(range(chain.values.shape[1])):
+        found.append(found[-1] @ chain.values[:, layer].mT)
+    return np.ascontiguousarray(np.stack(found, 2))
+
+
+def _gradient(
+    chain: Chain, starts: np.ndarray, d_matrices: np.ndarray, d_prompts: np.ndarray,
+    d_starts: np.ndarray,
+) -> Chain:  # fmt: skip
+    """What came back by matrix, prompt and start, as the gradient of the chain; starts are products
+    of heads and values themselves."""
+    seeds, depth, size, _ = chain.scores.shape
+    by_layer = d_matrices.reshape(seeds, depth, 2, size, size)
+    d_values = by_layer[:, :, 1].copy()
+    grad = d_starts[:, :, depth]
+    for layer in range(depth):
+        d_values[:, layer] += grad.mT @ starts[:, :, depth - 1 - layer]
+        grad = d_starts[:, :, depth - 1 - layer] + grad @ chain.values[:, layer]
+    return Chain(by_layer[:, :, 0], d_values, d_prompts, grad)

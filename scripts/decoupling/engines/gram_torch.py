@@ -1,0 +1,152 @@
+"""Batches of Gram matrices, in torch with autograd, on any device: for GPUs and for large d.
+
+The chain of `models.layered` is written out on vectors; contexts are the last, contiguous axis and
+come in blocks that stay in cache, so that the weights of one seed meet a block as one matrix
+product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..models.layered import Chain
+from ..problem.gram import GramBatch
+from . import DeviceError
+from .gram import GramEngine
+
+Tensors = Mapping[str, torch.Tensor]
+
+BLOCK = 512  # contexts at once: about 1 MB per vector of 50 seeds
+
+
+class _GramProduct(torch.autograd.Function):
+    """S v for symmetric S per context, shared by all seeds: [D, D, B] and [seeds, D, B]."""
+
+    @staticmethod
+    def forward(ctx, grams: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
+        ctx.grams = grams
+        product = grams[:, 0] * vectors[:, :1]
+        for j in range(1, grams.shape[0]):
+            product.addcmul_(grams[:, j], vectors[:, j : j + 1])
+        return product
+
+    @staticmethod
+    def backward(ctx, grad: torch.Tensor) -> tuple[None, torch.Tensor]:
+        return None, _GramProduct.apply(ctx.grams, grad)
+
+
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """A block of contexts."""
+
+    grams: torch.Tensor  # S: [D, D, B]
+    tasks: torch.Tensor  # whose context each is: [K, B] of 0 and 1
+
+    def gram(self, vectors: torch.Tensor) -> torch.Tensor:
+        """S v: [seeds, D, B]."""
+        return _GramProduct.apply(self.grams, vectors)
+
+
+@dataclass(frozen=True, eq=False)
+class _Vectors:
+    """The layers of every seed on one block of contexts."""
+
+    chain: Chain
+    contexts: Contexts
+
+    def predictor(self) -> torch.Tensor:
+        """v: [seeds, D, B]."""
+        seeds, layers, size, _ = self.chain.scores.shape
+        tasks, heads = self.contexts.tasks, self.chain.heads
+        if heads is None:
+            vectors = self.chain.scores.new_zeros(seeds, size, tasks.shape[1])
+            vectors[:, -1] = 1
+        else:
+            vectors = heads.mT @ tasks
+        for layer in reversed(range(layers)):
+            vectors = self._tokens(layer, vectors)
+        return vectors
+
+    def _tokens(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
+        """T_l v."""
+        inner = self._gram(layer, self.chain.values[:, layer] @ vectors)
+        return vectors.baddbmm(self.chain.scores[:, layer], inner)
+
+    def _tokens_transposed(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
+        """T_lᵀ v."""
+        inner = self._gram(layer, self.chain.scores[:, layer].mT @ vectors)
+        return vectors.baddbmm(self.chain.values[:, layer].mT, inner)
+
+    def _gram(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
+        """The Gram matrix that enters `layer` (counted from 0), times v."""
+        if layer == 0:
+            product, prompts = self.contexts.gram(vectors), self.chain.prompts
+            if prompts is None:
+                return product
+            own = (prompts @ vectors) * self.contexts.tasks  # p_kᵀv of the context's own task
+            return product.baddbmm(prompts.mT.expand(-1, -1, own.shape[1]), own)
+        below = layer - 1
+        return self._tokens_transposed(below, self._gram(below, self._tokens(below, vectors)))
+
+
+def predictor(chain: Chain, contexts: Contexts) -> torch.Tensor:
+    """v of every seed and context, [seeds, D, B]."""
+    return _Vectors(chain, contexts).predictor()
+
+
+class TorchEngine(GramEngine):
+    def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
+        if device == "cuda" and not torch.cuda.is_available():
+            raise DeviceError(
+                "The protocol asks for device cuda, but torch finds none here; use device: cpu"
+            )
+        torch.set_num_threads(threads)
+        super().__init__(contexts)
+        self._device = device
+        self._sigma_x = self.array(contexts.spec.sigma_x)
+
+    def array(self, values: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(values).to(self._device, torch.float32)
+
+    def numbers(self, array: torch.Tensor) -> np.ndarray:
+        return array.detach().cpu().numpy()
+
+    def risk_and_gradient(
+        self, model: Any, data: GramBatch, params: Tensors, out: Tensors
+    ) -> np.ndarray:
+        leaves = {name: params[name].detach().requires_grad_() for name in out}
+        for grad in out.values():
+            grad.zero_()
+        total = 0.0
+        for errors in self._context_errors(model, data, {**params, **leaves}):
+            loss = errors.sum(1) / data.size
+            grads = torch.autograd.grad(loss.sum(), list(leaves.values()))
+            for grad, block in zip(out.values(), grads, strict=True):
+                grad += block
+            total += loss.detach().double()
+        return self.numbers(total + self._noise_var)
+
+    @torch.no_grad()
+    def errors(self, model: Any, params: Tensors, batch: GramBatch) -> np.ndarray:
+        return self.numbers(torch.cat(list(self._context_errors(model, batch, params)), dim=1))
+
+    def _context_errors(
+        self, model: Any, batch: GramBatch, params: Tensors
+    ) -> Iterator[torch.Tensor]:
+        """A block of contexts at a time: [seeds, block]."""
+        owners = np.repeat(np.arange(len(batch.betas)), [beta.shape[1] for beta in batch.betas])
+        whole = (
+            np.concatenate(batch.grams, axis=-1),
+            owners == np.arange(len(batch.betas))[:, None],
+            np.concatenate(batch.betas, axis=-1),
+        )
+        for start in range(0, batch.size, BLOCK):
+            block = (np.ascontiguousarray(part[..., start : start + BLOCK]) for part in whole)
+            grams, tasks, betas = map(self.array, block)
+            gap = predictor(model.chain(params), Contexts(grams, tasks))[:, :-1] - betas
+            yield (gap * (self._sigma_x @ gap)).sum(1)

@@ -1,0 +1,81 @@
+"""Compiled code, by Numba: what is too slow as a sequence of array operations.
+
+Compiling takes seconds, so that what was compiled is kept in the folder `.kernels` of the working
+directory (or in NUMBA_CACHE_DIR). Numba reads it with pickle, the one place where this project
+does: the folder is the user's own, and is not used if it belongs to somebody else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numba
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
+
+log = logging.getLogger(__name__)
+
+FOLDER = ".kernels"
+LARGEST = 24  # D or K; products are written out in full, which gets too long for larger ones
+# Sums may be taken in any order; but NaN and infinity stay what they are, and one seed's do not
+# stop the others.
+OPTIONS = {
+    "fastmath": {"reassoc", "contract", "nsz"},
+    "error_model": "numpy",
+    "nogil": True,
+}
+
+part = numba.njit(**OPTIONS)  # of a function that is compiled with those that call it
+
+
+@cache
+def compiled(function: Callable, *sizes: int) -> Callable:
+    """The function, compiled when it is first called with these sizes.
+
+    A folder for each version of the code, kind of processor and size holds one signature of a
+    function. So jobs that start at once never number different codes alike in Numba's index, which
+    knows no lock; the same code written twice does no harm.
+    """
+    kept = _folder(function, sizes)
+    numba.config.CACHE_DIR = str(kept or "")
+    kernel = numba.njit(cache=kept is not None, **OPTIONS)(function)
+
+    def call(*arguments: object) -> None:
+        known = len(kernel.overloads)
+        started = time.monotonic()
+        kernel(*arguments)
+        if len(kernel.overloads) > known:
+            if known:
+                raise TypeError(
+                    f"{function.__module__}: arrays of another type or order than before"
+                )
+            origin = "read" if kernel.stats.cache_hits else "compiled"
+            name = function.__module__.rpartition(".")[2]
+            log.info("Kernel %s: %s in %.1f s", name, origin, time.monotonic() - started)
+
+    return call
+
+
+def _folder(function: Callable, sizes: tuple[int, ...]) -> Path | None:
+    """None where it cannot be used."""
+    base = Path(os.environ.get("NUMBA_CACHE_DIR") or FOLDER).absolute()
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    processor = get_host_cpu_name() + get_host_cpu_features().flatten()
+    text = b"".join(path.read_bytes() for path in sources)
+    text += f"{numba.__version__} {processor}".encode()
+    digest = hashlib.sha256(text).hexdigest()[:12]
+    name = function.__module__.rpartition(".")[2]
+    folder = base / "-".join([name, digest, *map(str, sizes)])
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_uid == os.getuid() and os.access(folder, os.W_OK):
+            return folder
+    except OSError:
+        pass
+    log.warning("%s cannot be used; compiling anew", folder)
+    return None

@@ -1,0 +1,139 @@
+"""What models without a theorem are held to: they must not be worse than what they contain.
+
+A layer can be switched off and a prompt can be zero, so that more layers, prompts or heads cannot
+have a larger least risk; and nothing can beat the Bayes-optimal predictor. All models of a mixture
+are evaluated on the same held-out contexts, the ones their risks are reported on: a difference has
+a standard error of its own, smaller than those of the two risks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import engines, models
+from ..engines import HELD_OUT
+from ..models import Arm
+from ..problem.streams import Stream
+from .tables import BAYES_BOUND, POINT
+
+ERRORS = 3  # standard errors within which a bound holds
+
+
+@dataclass(frozen=True)
+class Member:
+    """A trained curve that is evaluated with others."""
+
+    setting: str
+    module: str
+    model: str
+    layers: int
+    arm: str
+    parts: Arm
+
+    def contains(self, other: Member) -> str | None:
+        """What the other one is called as a bound, if this one's least risk cannot be larger."""
+        if self.model != other.model:
+            return None
+        if self.layers == other.layers and self.setting == other.setting:
+            return other.arm if _contains(self.parts, other.parts) else None
+        deeper = self.layers == other.layers + 1 and self.arm == other.arm
+        # What is fine-tuned sits on frozen weights, of which none can be switched off.
+        if deeper and self.parts.weights and models.load(self.module).contains_shallower:
+            return f"{other.layers} layer{'s' if other.layers > 1 else ''}"
+        return None
+
+
+def _contains(arm: Arm, other: Arm) -> bool:
+    own_prompts = arm.prompts and not arm.common
+    return (
+        arm != other
+        and arm.weights >= other.weights
+        and arm.heads >= other.heads
+        and (own_prompts or not other.prompts or (arm.common and other.common))
+    )
+
+
+def bounds(
+    contexts: Any,
+    members: Sequence[Member],
+    own: str,
+    parameters: Mapping[Member, Mapping[str, np.ndarray]],
+    bayes: Mapping[str, float],
+    count: int,
+) -> list[dict[str, Any]]:
+    """A row per bound of every curve of the setting `own` at one n."""
+    present = [member for member in members if member in parameters]
+    # One layer has theorems: it is here to be compared with.
+    checked = [m for m in present if m.setting == own and not models.load(m.module).exact()]
+    pairs = [
+        (member, other, bound)
+        for member in checked
+        for other in present
+        if (bound := member.contains(other))
+    ]
+    errors = _errors(contexts, present, parameters, count)
+    rows = []
+    for member, other, bound in pairs:
+        gap = errors[member] - errors[other]
+        rows.append(_row(contexts, member, bound, gap.mean(), _standard_error(gap)))
+    for member in checked:
+        found = errors[member]
+        risk = found.mean() + contexts.spec.noise_var
+        error = np.hypot(_standard_error(found), bayes["risk_se"])
+        rows.append(_row(contexts, member, BAYES_BOUND, bayes["risk"] - risk, error))
+    return rows
+
+
+def _errors(
+    contexts: Any,
+    members: Sequence[Member],
+    parameters: Mapping[Member, Mapping[str, np.ndarray]],
+    count: int,
+) -> dict[Member, np.ndarray]:
+    """Of every context, [count]."""
+    loaded = {}
+    for member in members:
+        model = models.load(member.module)(contexts.spec.dim, contexts.spec.tasks, member.layers)
+        engine = engines.load(model.view)(contexts)
+        arrays = {name: engine.array(x[None]) for name, x in parameters[member].items()}
+        loaded[member] = model, engine, arrays
+    found: dict[Member, list[np.ndarray]] = {member: [] for member in members}
+    for index, first in enumerate(range(0, count, HELD_OUT)):
+        batch = contexts.batch(Stream.REPORT, index, min(HELD_OUT, count - first), 1.0)
+        for member, (model, engine, arrays) in loaded.items():
+            found[member].append(engine.errors(model, arrays, batch)[0].astype(float))
+    return {member: np.concatenate(parts) for member, parts in found.items()}
+
+
+def _standard_error(values: np.ndarray) -> float:
+    return float(values.std(ddof=1) / len(values) ** 0.5)
+
+
+def _row(contexts: Any, member: Member, bound: str, excess: float, error: float) -> dict[str, Any]:
+    values = member.setting, contexts.n, member.model, member.layers, member.arm
+    return {
+        **dict(zip(POINT, values, strict=True)),
+        "bound": bound,
+        "excess": float(excess),
+        "excess_se": error,
+        "holds": bool(excess <= ERRORS * error),
+    }
+
+
+def read_parameters(
+    table: pd.DataFrame, members: Sequence[Member]
+) -> dict[int, dict[Member, dict[str, np.ndarray]]]:
+    """By n."""
+    known = {(m.setting, m.model, m.layers, m.arm): m for m in members}
+    found: dict[int, dict[Member, dict[str, np.ndarray]]] = {}
+    for row in table.itertuples():
+        member = known.get((row.setting, row.model, row.layers, row.arm))
+        if member:
+            values = np.array(row.values, dtype=float).reshape(tuple(row.shape))
+            found.setdefault(row.n, {}).setdefault(member, {})[row.name] = values
+    return found

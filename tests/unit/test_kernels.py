@@ -1,0 +1,154 @@
+"""Compiled code: against the plain formulas, and where it is kept."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import mixtures
+import numpy as np
+import pytest
+from decoupling import engines, kernels
+from decoupling.engines.moments import _in_one_pass
+from decoupling.kernels import LARGEST, adam, compiled
+from decoupling.kernels import sampling as sampling_kernel
+from decoupling.models.one_layer import risk_and_gradient
+from decoupling.problem.moments import packing, population_moments
+from decoupling.sources.gaussian.contexts import GaussianContexts
+from mixtures import MODEL_ARMS
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+
+# Takes a step of Adam in a fresh process, on arrays of the type that is named.
+STEP = """
+import logging, sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+logging.basicConfig(level=logging.INFO, format="%(message)s")
+from decoupling.train import adam
+arrays = [np.ones((2, 3), sys.argv[2]) for _ in range(4)]
+adam.update(*arrays, np.ones((1, 3), sys.argv[2]), 0.5, 1)
+print(arrays[0].sum())
+"""
+
+
+def step(folder: Path, kind: str) -> subprocess.Popen:
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
+    command = [sys.executable, "-c", STEP, str(SCRIPTS), kind]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, env=environment, **pipes)
+
+
+def expected(kind: str) -> float:
+    """Six entries of 1, whose first step is the rate times first/√second with both corrected."""
+    first, second = 0.9 + 0.1, 0.999 + 0.001
+    rate = 0.5 * first / 0.1 / ((second / 0.001) ** 0.5 + 1e-8)
+    return 6 * (1 - rate)
+
+
+def test_compiled_once_then_read(tmp_path: Path):
+    for origin in ("compiled", "read"):
+        found = step(tmp_path, "float64")
+        out, log = found.communicate()
+        assert float(out) == pytest.approx(expected("float64"), rel=1e-12)
+        assert f"Kernel adam: {origin} in " in log
+    assert all(folder.stat().st_mode & 0o077 == 0 for folder in tmp_path.iterdir())
+
+
+def test_jobs_that_start_at_once(tmp_path: Path):
+    """Of two kinds of arrays, so that codes could be mistaken for one another; twice, so that what
+    the first ones kept is read."""
+    for _ in range(2):
+        kinds = ["float32", "float64"] * 2
+        started = [step(tmp_path, kind) for kind in kinds]
+        for kind, process in zip(kinds, started, strict=True):
+            out, log = process.communicate()
+            assert process.returncode == 0, log
+            assert float(out) == pytest.approx(expected(kind), rel=1e-5)
+
+
+def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch, caplog):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert kernels._folder(adam.run, (8,)) is None
+    assert "cannot be used" in caplog.text
+
+
+def test_a_folder_that_cannot_be_made_is_not_used(tmp_path: Path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
+    assert kernels._folder(adam.run, (8,)) is None
+
+
+def test_an_edit_is_another_folder(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    before = kernels._folder(adam.run, (8,))
+    monkeypatch.setattr(Path, "read_bytes", lambda path: b"edited")
+    after = kernels._folder(adam.run, (8,))
+    assert before != after
+    assert kernels._folder(adam.run, (4,)) != after
+
+
+def test_arrays_of_another_order_are_refused(tmp_path: Path, monkeypatch):
+    """Each folder has one signature, which is what makes it safe."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    kernel = compiled(adam.run, 8, 8)
+    numbers = (0.9, 0.999, 0.1, 1.0, 1e-8)
+    arrays = [np.ones((2, 3)) for _ in range(4)]
+    kernel(*arrays, np.ones((1, 3)), *map(np.float64, numbers))
+    turned = [np.asfortranarray(array) for array in arrays]
+    with pytest.raises(TypeError, match="another type or order"):
+        kernel(*turned, np.ones((1, 3)), *map(np.float64, numbers))
+
+
+@pytest.mark.parametrize(("model", "arm"), MODEL_ARMS)
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (10, 3)], ids=str)
+def test_one_pass_of_one_layer_is_the_plain_formula(shape: tuple, model: str, arm: str):
+    """Double precision; sums in another order."""
+    dim, tasks = shape
+    mix = mixtures.random_mixture(np.random.default_rng(shape), dim, tasks, 0.3)
+    moments = population_moments(mix, 4)
+    made, params = mixtures.random_parameters(mix, model, arm, range(5))
+    one_layer = made.one_layer(params)
+    value, grad = _in_one_pass(moments, one_layer)
+    expected_value, expected_grad = risk_and_gradient(moments, one_layer)
+    np.testing.assert_allclose(value, expected_value, rtol=1e-11)
+    for name in ("scores", "readouts", "prompts"):
+        found, wanted = getattr(grad, name), getattr(expected_grad, name)
+        if wanted is None:
+            assert found is None
+        else:
+            np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-11 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 100])
+@pytest.mark.parametrize(("dim", "rank"), [(1, 1), (3, 4), (5, 2), (10, 11)])
+def test_grams_in_numpy_are_the_kernels(dim: int, rank: int, count: int):
+    """Counts that vectors do not divide; single precision."""
+    rng = np.random.default_rng([dim, rank, count])
+
+    def normal(*shape: int) -> np.ndarray:
+        return rng.standard_normal(shape, dtype=np.float32)
+
+    chol_x, beta = np.tril(normal(dim, dim)), normal(dim, count)
+    below = normal(len(np.tril_indices(dim + 1, -1, rank)[0]), count)
+    given = chol_x, 0.7, beta, below, np.abs(normal(rank, count))
+    found, wanted = sampling_kernel.pack_grams(*given), sampling_kernel._in_numpy(*given)
+    assert found.shape == (len(packing(dim + 1).rows), count)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5 * np.abs(wanted).max())
+
+
+def test_large_matrices_take_the_plain_formulas():
+    """Compiled code is written out in full; what is too large for it works all the same."""
+    mix = mixtures.random_mixture(np.random.default_rng(0), LARGEST, 1, 0.1)
+    engine = engines.load("moments")(GaussianContexts(mix, 3))
+    made, params = mixtures.random_parameters(mix, "reduced", "plain", range(2))
+    out = {"weight": np.zeros_like(params["weight"])}
+    moments = population_moments(mix, 3)
+    risks = engine.risk_and_gradient(made, moments, params, out)
+    wanted, _ = risk_and_gradient(moments, made.one_layer(params))
+    np.testing.assert_array_equal(risks, wanted)
+    batch = GaussianContexts(mix, 3).batch(1, 0, 5)
+    assert batch.packed[0].shape == ((LARGEST + 1) * (LARGEST + 2) // 2, 5)
