@@ -23,7 +23,7 @@ VECTOR = ir.VectorType(FLOAT, LANES)
 TILE = 6, 4  # of `outer`: with AVX-512, 24 sums and some operands are what registers can hold
 
 
-class _Code:
+class Code:
     """What is written for one call."""
 
     def __init__(self, context, builder: ir.IRBuilder) -> None:
@@ -59,10 +59,18 @@ class _Code:
         """ab + c."""
         if c is None:
             return self.builder.fmul(a, b)
-        kind = ir.FunctionType(a.type, [a.type] * 3)
-        name = f"llvm.fma.v{a.type.count}{'f32' if a.type.element == FLOAT else 'f64'}"
-        function = cgutils.get_or_insert_function(self.builder.module, kind, name)
-        return self.builder.call(function, [a, b, c])
+        return self.function("fma", a, b, c)
+
+    def function(self, name: str, *values: ir.Value) -> ir.Value:
+        """One of LLVM's own, of vectors of one type."""
+        kind = values[0].type
+        width = "f32" if kind.element == FLOAT else "f64"
+        function = cgutils.get_or_insert_function(
+            self.builder.module,
+            ir.FunctionType(kind, [kind] * len(values)),
+            f"llvm.{name}.v{kind.count}{width}",
+        )
+        return self.builder.call(function, values)
 
     def dot(self, left: Sequence[ir.Value], right: Sequence[ir.Value], start=None) -> ir.Value:
         for a, b in zip(left, right, strict=True):
@@ -89,7 +97,7 @@ class _Code:
             yield start
 
 
-def _operation(names: str) -> Callable:
+def operation(names: str) -> Callable:
     """Makes an instruction of a function (code, size, **values) that writes it.
 
     `names` are its arguments: arrays, tuples whose length is the number that is meant (`size`), or
@@ -103,7 +111,7 @@ def _operation(names: str) -> Callable:
             signature = types.void(*kinds)
 
             def codegen(context, builder, signature, values):
-                code, given = _Code(context, builder), {}
+                code, given = Code(context, builder), {}
                 for name, kind, value in zip(arguments, signature.args, values, strict=True):
                     if isinstance(kind, types.BaseTuple):
                         given[name] = len(kind)
@@ -124,7 +132,7 @@ def _operation(names: str) -> Callable:
     return decorate
 
 
-def _multiply(c: _Code, size, matrix, tape, x, y, stride, length, old=None) -> None:
+def _multiply(c: Code, size, matrix, tape, x, y, stride, length, old=None) -> None:
     """By pairs of rows, whose 2·size numbers stay in registers."""
     for first in range(0, size, 2):
         rows = range(first, min(first + 2, size))
@@ -136,19 +144,19 @@ def _multiply(c: _Code, size, matrix, tape, x, y, stride, length, old=None) -> N
                 c.store(c.dot(row, values, start), c.at(c.row(tape, y, stride, i), b))
 
 
-@_operation("size matrix tape x y stride length")
-def multiply(c: _Code, **given) -> None:
+@operation("size matrix tape x y stride length")
+def multiply(c: Code, **given) -> None:
     """y ← Mx, M: [size, size]."""
     _multiply(c, **given)
 
 
-@_operation("size matrix tape x y stride length old")
-def multiply_add(c: _Code, **given) -> None:
+@operation("size matrix tape x y stride length old")
+def multiply_add(c: Code, **given) -> None:
     """y ← old + Mx."""
     _multiply(c, **given)
 
 
-def _gram(c: _Code, size, grams, tape, x, y, stride, length, prompt=None, along=None) -> None:
+def _gram(c: Code, size, grams, tape, x, y, stride, length, prompt=None, along=None) -> None:
     """Every entry of the packed upper triangle is loaded once, for its two places."""
     with c.contexts(length) as b:
         values = [c.load(c.at(c.row(tape, x, stride, j), b)) for j in range(size)]
@@ -171,20 +179,20 @@ def _gram(c: _Code, size, grams, tape, x, y, stride, length, prompt=None, along=
             c.store(sums[i], c.at(c.row(tape, y, stride, i), b))
 
 
-@_operation("size grams tape x y stride length")
-def gram(c: _Code, **given) -> None:
+@operation("size grams tape x y stride length")
+def gram(c: Code, **given) -> None:
     """y ← Sx, S of every context packed: [P, length]."""
     _gram(c, **given)
 
 
-@_operation("size grams tape x y stride length prompt along")
-def gram_prompt(c: _Code, **given) -> None:
+@operation("size grams tape x y stride length prompt along")
+def gram_prompt(c: Code, **given) -> None:
     """y ← (S + ppᵀ)x; pᵀx goes to `along`, [length]."""
     _gram(c, **given)
 
 
-@_operation("size sigma betas weights tape v stride length errors")
-def loss(c: _Code, size, sigma, betas, weights, tape, v, stride, length, errors) -> None:
+@operation("size sigma betas weights tape v stride length errors")
+def loss(c: Code, size, sigma, betas, weights, tape, v, stride, length, errors) -> None:
     """(v − β)ᵀΣx(v − β) of every context to `errors`, [length]; v becomes the gradient of their
     weighted sum. The last row of v does not count."""
     rows = range(size - 1)
@@ -204,8 +212,8 @@ def loss(c: _Code, size, sigma, betas, weights, tape, v, stride, length, errors)
         c.store(error, c.at(errors, b))
 
 
-@_operation("rows columns left x stride right y right_stride length out")
-def outer(c: _Code, rows, columns, left, x, stride, right, y, right_stride, length, out) -> None:
+@operation("rows columns left x stride right y right_stride length out")
+def outer(c: Code, rows, columns, left, x, stride, right, y, right_stride, length, out) -> None:
     """out += Σ_b x yᵀ, [rows, columns], by tiles whose sums stay in registers."""
     height, width = TILE
     for top in range(0, rows, height):
@@ -230,8 +238,8 @@ def outer(c: _Code, rows, columns, left, x, stride, right, y, right_stride, leng
                 c.builder.store(c.builder.fadd(c.builder.load(target), total), target)
 
 
-@_operation("size rank chol_x noise beta below diagonal out length")
-def pack_grams(c: _Code, size, rank, chol_x, noise, beta, below, diagonal, out, length) -> None:
+@operation("size rank chol_x noise beta below diagonal out length")
+def pack_grams(c: Code, size, rank, chol_x, noise, beta, below, diagonal, out, length) -> None:
     """See `sampling.pack_grams`. Row i of CB ends at column min(i, rank − 1)."""
     dim = size - 1
     with c.contexts(length, any_length=True) as b:
@@ -266,7 +274,7 @@ def pack_grams(c: _Code, size, rank, chol_x, noise, beta, below, diagonal, out, 
                 entry += 1
 
 
-def _product(c: _Code, rows, inner, columns, left, right, out, *, transposed, added) -> None:
+def _product(c: Code, rows, inner, columns, left, right, out, *, transposed, added) -> None:
     """Rows of the right matrix are vectors, so that a row of the result is a sum of them."""
     kind = ir.VectorType(ir.DoubleType(), columns)
     vectors = [c.load(c.at(right, m * columns), kind) for m in range(inner)]
@@ -277,19 +285,19 @@ def _product(c: _Code, rows, inner, columns, left, right, out, *, transposed, ad
         c.store(c.dot(numbers, vectors, c.load(target, kind) if added else None), target)
 
 
-@_operation("rows inner columns left right out")
-def product(c: _Code, **given) -> None:
+@operation("rows inner columns left right out")
+def product(c: Code, **given) -> None:
     """out ← left · right, matrices of double precision that do not overlap."""
     _product(c, **given, transposed=False, added=False)
 
 
-@_operation("rows inner columns left right out")
-def product_transposed(c: _Code, **given) -> None:
+@operation("rows inner columns left right out")
+def product_transposed(c: Code, **given) -> None:
     """out ← leftᵀ · right."""
     _product(c, **given, transposed=True, added=False)
 
 
-@_operation("rows inner columns left right out")
-def product_add(c: _Code, **given) -> None:
+@operation("rows inner columns left right out")
+def product_add(c: Code, **given) -> None:
     """out ← out + left · right."""
     _product(c, **given, transposed=False, added=True)

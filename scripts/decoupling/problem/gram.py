@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..kernels.normals import normals
 from ..kernels.sampling import pack_grams
 from .mixture import TaskMixture
 from .streams import generator
-from .wishart import bartlett
+from .wishart import below, diagonal
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +54,11 @@ class GramSampler:
     def batch(self, index: int, size: int, mean_scale: float = 1.0) -> GramBatch:
         """Batch `index` of `size` contexts, tasks drawn by their weights, means times a scale."""
         rng = self._generator(index)
+        dim, entries = self._mix.dim, len(below(self._n, self._mix.dim + 1)[0])
         packed, betas = [], []
         for k, count in enumerate(rng.multinomial(size, self._mix.weights)):
             mean = np.float32(mean_scale) * self._mix.means[k].astype(np.float32)
-            normals = rng.standard_normal((self._mix.dim, count), dtype=np.float32)
-            betas.append(mean[:, None] + self._chol_cov[k] @ normals)
-            below, diagonal = bartlett(rng, self._n, self._mix.dim + 1, count)
-            packed.append(pack_grams(self._chol_x, self._noise, betas[-1], below, diagonal))
+            betas.append(mean[:, None] + self._chol_cov[k] @ normals(rng, dim, count))
+            factor = normals(rng, entries, count), diagonal(rng, self._n, dim + 1, count)
+            packed.append(pack_grams(self._chol_x, self._noise, betas[-1], *factor))
         return GramBatch(packed, betas)

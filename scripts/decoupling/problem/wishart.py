@@ -1,31 +1,28 @@
-"""Wishart matrices by Bartlett's decomposition: WWᵀ with W lower triangular."""
+"""Wishart matrices by Bartlett's decomposition: BBᵀ ~ Wishart_size(n, I) with B lower triangular,
+[size, min(n, size)]: standard normals below the diagonal, √χ²_{n−i} on it."""
 
 from __future__ import annotations
 
 import numpy as np
 
 
-def bartlett(
+def below(n: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the entries below the diagonal, row by row."""
+    return np.tril_indices(size, -1, min(n, size))
+
+
+def diagonal(
     rng: np.random.Generator, n: int, size: int, count: int, dtype: type = np.float32
-) -> tuple[np.ndarray, np.ndarray]:
-    """B with BBᵀ ~ Wishart_size(n, I), [size, min(n, size)], for `count` contexts.
-
-    Its entries below the diagonal, standard normal, row by row: [·, count]; and those on it,
-    √χ²_{n−i}: [min(n, size), count].
-    """
-    rank = min(n, size)
-    below = rng.standard_normal((len(np.tril_indices(size, -1, rank)[0]), count), dtype=dtype)
-    chi2 = [2 * rng.standard_gamma((n - i) / 2, count, dtype=dtype) for i in range(rank)]
-    return below, np.sqrt(np.stack(chi2))
-
-
-def wishart_factor(
-    rng: np.random.Generator, n: int, size: int, count: int, dtype: type
 ) -> np.ndarray:
-    """The same B in full: [count, size, min(n, size)]."""
-    below, diagonal = bartlett(rng, n, size, count, dtype)
-    rank = len(diagonal)
-    factor = np.zeros((count, size, rank), dtype=dtype)
-    factor[:, *np.tril_indices(size, -1, rank)] = below.T
-    factor[:, range(rank), range(rank)] = diagonal.T
+    """Entries on the diagonal of `count` matrices: [min(n, size), count]."""
+    freedom = [n - i for i in range(min(n, size))]
+    return np.sqrt(np.stack([2 * rng.standard_gamma(f / 2, count, dtype) for f in freedom]))
+
+
+def wishart_factor(rng: np.random.Generator, n: int, size: int, count: int) -> np.ndarray:
+    """`count` matrices B, of double precision: [count, size, min(n, size)]."""
+    places, rank = below(n, size), min(n, size)
+    factor = np.zeros((count, size, rank))
+    factor[:, *places] = rng.standard_normal((len(places[0]), count)).T
+    factor[:, range(rank), range(rank)] = diagonal(rng, n, size, count, np.float64).T
     return factor

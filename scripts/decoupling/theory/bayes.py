@@ -34,7 +34,7 @@ def conditional_risks(mix: TaskMixture, n: int) -> np.ndarray:
     """The risk given X, averaged over tasks, for random X; [CONTEXTS]. In double precision, because
     little noise divides by small singular values."""
     rng = generator(mix, n, Stream.BAYES)
-    factors = wishart_factor(rng, n, mix.dim, CONTEXTS, np.float64)
+    factors = wishart_factor(rng, n, mix.dim, CONTEXTS)
     factors = np.linalg.cholesky(mix.sigma_x) @ factors
     traces = [_posterior_trace(mix, cov, factors) for cov in mix.covs]
     return mix.noise_var + mix.weights @ np.array(traces)

@@ -48,7 +48,7 @@ class Contexts:
 
 def draw_contexts(mix: TaskMixture, n: int, count: int = CONTEXTS) -> Contexts:
     rng = generator(mix, n, Stream.IDENTITY)
-    factor = wishart_factor(rng, n, mix.dim, count, np.float64)
+    factor = wishart_factor(rng, n, mix.dim, count)
     root = np.linalg.cholesky(mix.sigma_x) @ factor  # R: [C, d, r]
     k = rng.choice(mix.tasks, count, p=mix.weights)
     normals = rng.standard_normal((count, mix.dim, 1))
