@@ -3,9 +3,9 @@
     python benchmarks/deep_training.py doubling > data/reference/deep_doubling.csv
     python benchmarks/deep_training.py regret > data/reference/deep_regret.csv
 
-`doubling`: the change of the best seed's risk when all iterations are doubled. `regret`: the best
-of all seeds trained to the end, against the best of those that race. By protocol laptop; points can
-be named (`figA2b/10/joint …`), and are printed as they are finished.
+`doubling`: the best seed's risk when all iterations are doubled. `regret`: the best of all seeds
+trained to the end instead of a race. Both beside the kept risk, by protocol laptop; points can be
+named (`figA2b/10/joint …`), and are printed as they are finished.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import yaml
 
 ROOT = Path(__file__).parent.parent
@@ -59,13 +60,17 @@ def main() -> None:
     parser.add_argument("points", nargs="*")
     args = parser.parse_args()
     config = read_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
+    kept = pd.read_parquet(ROOT / "data/reference/laptop.parquet").set_index(
+        ["setting", "n", "arm", "layers"]
+    )
     print("setting,n,layers,arm,risk,risk_se,changed,changed_se")
     for point in args.points or POINTS[args.what]:
         setting, n, arm = point.split("/")
         (curve,) = (c for c in config.settings[setting].curves if c.arm == arm)
         run = config.protocol.run(curve)
         changed = replace(run, recipe=CHANGES[args.what](run.recipe))
-        numbers = (*best(config, setting, int(n), run), *best(config, setting, int(n), changed))
+        before = kept.loc[(setting, int(n), arm, curve.layers), ["normalized", "normalized_se"]]
+        numbers = (*before, *best(config, setting, int(n), changed))
         values = ",".join(f"{number:.8g}" for number in numbers)
         print(f"{setting},{n},{curve.layers},{arm},{values}", flush=True)
 
