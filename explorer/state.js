@@ -11,7 +11,7 @@ const State = (() => {
   const CHOICES = { x: ["linear", "log"], y: ["linear", "log"], risk: ["normalised", "raw"] };
   const VIEW = { x: "linear", y: "linear", risk: "normalised", hidden: ["centred.shared"] };
   const OWN = { d: 10, weights: [0.3, 0.7], means: [1.7, -1.3], covs: [1, 2], cov_base: null, noise_var: 1 };
-  const MOST_LENGTHS = 30; // columns of the table
+  const MOST_LENGTHS = 100; // columns of the table
   const LONGEST = 1e5;
   const WEIGHT_SUM_TOLERANCE = 1e-9; // as the config's
 

@@ -188,7 +188,7 @@ def test_table_and_chart_show_the_numbers(page: Browser, project: Project) -> No
     visit(page, project, "preset=fig2d&risk=raw")
     table = cells(page)
     assert table["n"] == ["1", "10", "20", "30", "40", "50"]
-    assert table["Theorem 1: plain"][0] == "22.260"  # SPEC's 22.2598136
+    assert table["Theorem 1: plain"][0] == "22.260"  # 22.2598136, of fig2d's theory
     assert table["Theorem 4: joint prompts and heads"][-1] == "3.0656"
     assert table["plain, published"][0] == "22.161"
     traces = page.run("return document.getElementById('plot').data.map(t => [t.name, t.x, t.y])")
@@ -312,7 +312,7 @@ def test_copied_block_is_the_same_mixture_to_the_config(
         ("preset=fig2c&weights=1,-1", "weight π2 must be above 0"),
         ("preset=fig2c&n=0", "context lengths must be whole numbers from 1"),
         ("preset=fig2c&n=-4,2.5", "context lengths must be whole numbers from 1"),
-        ("preset=fig2c&n=", "give 1 to 30 context lengths"),
+        ("preset=fig2c&n=", "give 1 to 100 context lengths"),
         ("preset=fig2c&d=1000000000", "d must be a whole number from 1 to 30"),
         ("d=NaN&weights=&means=a,b&covs=", "mean μ2 must be a number"),
         ("preset=fig2c&covs=0,1", "the scale of Σ1 must be a number above 0"),
