@@ -1,5 +1,6 @@
 # make figures/fig2c.pdf   sets up .venv and makes the figure
 # make report              makes what is not up to date, then report.html of all of it
+# make explorer            makes explorer.html, the theorems to play with
 # make docs                redraws the rules in docs/architecture.md, writes docs/reproduction.md from the data
 # make test                sets up .venv and runs the tests
 # make test-all            those, and the slow ones: the whole DAG at protocol smoke, random kills
@@ -9,7 +10,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: all report docs test test-all lint unit workflow slow test-system clean
+.PHONY: all report explorer docs test test-all lint unit workflow slow test-system clean
 
 all: $(VENV)/installed
 	$(BIN)/snakemake
@@ -19,6 +20,9 @@ figures/%: $(VENV)/installed FORCE
 
 report: $(VENV)/installed
 	$(BIN)/snakemake --report-after-run --report report.html
+
+explorer: $(VENV)/installed
+	$(BIN)/snakemake explorer.html
 
 docs: $(VENV)/installed
 	$(BIN)/python docs/diagram.py
@@ -52,6 +56,6 @@ test-system: $(VENV)/installed
 	$(BIN)/pytest -rs tests/system
 
 clean:
-	rm -rf data/specs data/theory data/bayes data/identity data/sampled data/laptop data/exact data/paper data/smoke figures/*.pdf figures/*.png report.html report.zip logs benchmarks/results .snakemake .kernels
+	rm -rf data/specs data/theory data/bayes data/identity data/sampled data/laptop data/exact data/paper data/smoke figures/*.pdf figures/*.png report.html report.zip explorer.html logs benchmarks/results .snakemake .kernels
 
 FORCE:

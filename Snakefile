@@ -33,6 +33,7 @@ rule all:
             protocol=CONFIG.protocol.name,
             format=["parquet", "md", "html"],
         ),
+        "explorer.html",
     localrule: True
 
 
@@ -43,4 +44,5 @@ include: "rules/theory.smk"
 include: "rules/bounds.smk"
 include: "rules/figures.smk"
 include: "rules/scoreboard.smk"
+include: "rules/explorer.smk"
 include: "rules/docs.smk"

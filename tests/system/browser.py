@@ -29,8 +29,8 @@ class Browser:
 
     url: str
 
-    def open(self, page: Path) -> None:
-        self._post("url", url=page.as_uri())
+    def open(self, page: Path, fragment: str = "") -> None:
+        self._post("url", url=page.as_uri() + (f"#{fragment}" if fragment else ""))
 
     def run(self, script: str) -> object:
         """What JavaScript returns, in the page or the frame that is entered."""
@@ -54,6 +54,37 @@ class Browser:
         yield
         self._post("frame", id=None)
 
+    def press(self, selector: str, keys: str) -> None:
+        """Keys, typed while the element has the focus; special ones are WebDriver's."""
+        found = self._post("element", using="css selector", value=selector)
+        self._post(f"element/{next(iter(found.values()))}/value", text=keys)
+
+    def point_at(self, x: float, y: float) -> None:
+        """With the mouse, in pixels of the page."""
+        self._devtools("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": x, "y": y})
+
+    def names(self, selector: str) -> list[str]:
+        """What a screen reader calls the elements there."""
+        found = self._post("elements", using="css selector", value=selector)
+        ids = [next(iter(element.values())) for element in found]
+        labels = [f"{self.url}/element/{i}/computedlabel" for i in ids]
+        return [requests.get(label, timeout=PATIENCE).json()["value"] for label in labels]
+
+    def clipboard(self) -> str:
+        """What was copied last."""
+        granted = {"descriptor": {"name": "clipboard-read"}, "state": "granted"}
+        self._post("permissions", **granted)
+        read = "navigator.clipboard.readText().then(arguments[0], e => arguments[0](String(e)))"
+        return self._post("execute/async", script=read, args=[])
+
+    def emulate(self, width: int, height: int, scheme: str = "light") -> None:
+        """A window of that size, on a system with that colour scheme."""
+        phone = width < 500
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone}
+        self._devtools("Emulation.setDeviceMetricsOverride", size)
+        preference = {"name": "prefers-color-scheme", "value": scheme}
+        self._devtools("Emulation.setEmulatedMedia", {"features": [preference]})
+
     def errors(self) -> list[str]:
         """What the console has had to complain of since it was last asked."""
         return [entry["message"] for entry in self._log() if entry["level"] == "SEVERE"]
@@ -61,6 +92,9 @@ class Browser:
     def screenshot(self, path: Path) -> None:
         answer = requests.get(f"{self.url}/screenshot", timeout=PATIENCE)
         path.write_bytes(base64.b64decode(answer.json()["value"]))
+
+    def _devtools(self, command: str, parameters: dict) -> object:
+        return self._post("goog/cdp/execute", cmd=command, params=parameters)
 
     def _log(self) -> list[dict]:
         return self._post("se/log", type="browser")

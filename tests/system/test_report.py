@@ -46,6 +46,14 @@ def test_first_page_describes_the_study(page: Browser) -> None:
     assert page.run("return document.querySelector('h1.title').getBoundingClientRect().top") > 0
 
 
+def test_first_page_links_to_the_explorer_beside_it(project: Project, browser: Browser) -> None:
+    browser.open(project.path / "report.html")
+    browser.click(".prose a", "explorer.html")
+    browser.wait_for("document.querySelector('#plot .scatterlayer .trace') !== null")
+    assert browser.run("return location.pathname") == str(project.path / "explorer.html")
+    assert browser.errors() == []
+
+
 def test_figures_are_grouped_by_section(page: Browser) -> None:
     menu = page.run("return [...document.querySelectorAll('nav li a')].map(a => a.innerText)")
     assert [item for item in menu if item][-3:] == [SECTION, "Own settings", "Scoreboard"]

@@ -23,7 +23,8 @@ ENGINES = {
 # name: script, and the modules that it loads by name
 JOBS = {
     **{script: (f"{script}.py",) for script in ("aggregate", "theory", "bayes", "identity")},
-    **{script: (f"{script}.py",) for script in ("sample", "scoreboard", "heatmap", "reproduction")},
+    **{script: (f"{script}.py",) for script in ("sample", "scoreboard", "heatmap", "explorer")},
+    "reproduction": ("reproduction.py",),
     **{
         f"{model} on {source}": (
             "train.py",

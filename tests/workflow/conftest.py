@@ -18,6 +18,7 @@ SOURCES = (
     "Snakefile",
     "rules",
     "report",
+    "explorer",
     "scripts",
     "config",
     "profiles",

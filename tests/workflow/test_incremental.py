@@ -1,5 +1,7 @@
 """What an edit reruns, and what it leaves alone, by the job list of a dry run."""
 
+import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -37,6 +39,7 @@ def test_everything_is_made_and_a_second_run_or_touch_does_nothing(done: Project
     )
     formats = ("md", "html", "parquet")
     assert all((done.path / f"data/smoke/scoreboard.{f}").stat().st_size for f in formats)
+    assert (done.path / "explorer.html").stat().st_size
     assert not list(done.path.rglob("*.checkpoint"))
     for source in (done.path / "scripts").rglob("*.py"):
         source.touch()
@@ -55,7 +58,7 @@ def test_more_seeds_and_another_n_train_only_those(done: Project) -> None:
     config["settings"]["two"]["n"] = [1, 4, 6]
     done.write_config(config)
     plan = done.plan()
-    deeper = {"bayes": 1, "bounds": 1}
+    deeper = {"bayes": 1, "bounds": 1, "explorer": 1}
     assert plan.jobs == {"train": 1, "aggregate": 1, "figure": 2} | deeper | SCOREBOARD
     assert "data/smoke/runs/two/n6/seeds0-1.parquet" in plan.outputs
 
@@ -74,13 +77,17 @@ def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
     ("edits", "plan"),
     [
         (["theory/optimum", "models/arms"], {"theory": 1, "figure": 3} | SCOREBOARD),
-        (["theory/theorems"], {"theory": 1, "figure": 4} | SCOREBOARD),  # panels know its arms
+        (
+            ["theory/theorems"],
+            {"theory": 1, "figure": 4, "explorer": 1} | SCOREBOARD,
+        ),  # know its arms
         (["figures/panel"], {"figure": 3}),  # and the page of them
         (["draw/panels"], {"figure": 4}),  # and the overview
         (["figures/overview", "figures/rates"], {"figure": 1}),
-        (["draw/style"], {"figure": 4, "heatmap": 1}),
+        (["draw/style"], {"figure": 4, "heatmap": 1, "explorer": 1}),
         (["draw/heatmap"], {"heatmap": 1}),
         (["results/scoreboard"], SCOREBOARD),
+        (["draw/explorer", "problem/family"], {"explorer": 1}),
         (["plan/checks", "plan/config", "plan/jobs", "plan/code"], {}),
     ],
     ids=lambda value: " ".join(value),
@@ -117,7 +124,7 @@ def test_new_model_and_new_kind_rerun_nothing_and_can_be_used(done: Project) -> 
     config["figures"]["mine"] = {"kind": "another", "setting": "three"}
     done.write_config(config)
     new = {"spec": 1, "theory": 1, "train": 1, "aggregate": 1, "figure": 2} | SCOREBOARD
-    assert done.planned() == new
+    assert done.planned() == new | {"bayes": 1, "explorer": 1}
     done.snakemake("figures/mine.pdf", "figures/three.pdf")
     risks = pd.read_parquet(done.path / "data/smoke/risks/three.parquet")
     assert set(risks.model) == {"another"}
@@ -126,25 +133,27 @@ def test_new_model_and_new_kind_rerun_nothing_and_can_be_used(done: Project) -> 
 def test_published_risks_are_only_compared_with_and_overlaid(done: Project) -> None:
     published = done.path / "data/published/authors_risks.csv"
     published.write_text(published.read_text() + "one,attention,plain,1,2.5\n")
-    assert done.planned() == SCOREBOARD
+    assert done.planned() == SCOREBOARD | {"explorer": 1}
     config = done.config
     config["figures"]["one"] = {"overlay": "published"}
     done.write_config(config)
-    assert done.planned() == {"figure": 2} | SCOREBOARD  # the panel, and the page it is on
+    assert (
+        done.planned() == {"figure": 2, "explorer": 1} | SCOREBOARD
+    )  # the panel, and the page it is on
     done.snakemake()
     table = pd.read_parquet(done.path / "data/smoke/scoreboard.parquet")
     compared = table[table.published_worst.notna()]
     assert compared[["panel", "arm"]].to_numpy().tolist() == [["one", "plain"]]
     assert done.planned() == {}
     published.write_text(published.read_text() + "one,attention,plain,4,1.5\n")
-    assert done.planned() == {"figure": 2} | SCOREBOARD
+    assert done.planned() == {"figure": 2, "explorer": 1} | SCOREBOARD
 
 
 def test_bayes_trains_nothing(done: Project) -> None:
     config = done.config
     config["figures"]["one"] = {"bayes": True}
     done.write_config(config)
-    assert done.planned() == {"bayes": 1, "figure": 2}  # the panel, and the page it is on
+    assert done.planned() == {"figure": 2}  # the panel, and the page it is on; the explorer has it
     done.snakemake()
     assert set(pd.read_parquet(done.path / "data/bayes/one.parquet").n) == {1, 4}
     assert done.planned() == {}
@@ -168,13 +177,38 @@ def test_titles_redraw_their_figures_and_report_texts_nothing(done: Project) -> 
     config = done.config
     config["figures"]["two"] = {"title": "Another title"}
     done.write_config(config)
-    assert done.planned() == {"figure": 2}  # the panel, and the page it is on
+    assert done.planned() == {"figure": 2, "explorer": 1}  # the panel, and the page it is on
     config["figures"]["two"] = {"caption": "Look here."}
     config["figures"]["both"] |= {"section": "Another", "caption": "And here."}
     done.write_config(config)
     for text in (done.path / "report").iterdir():
         text.write_text(text.read_text() + "\nedited\n")
     assert done.planned() == {}
+
+
+@pytest.mark.parametrize("part", ["page.html.j2", "style.css", "theory.js", "app.js"])
+def test_edit_to_the_explorer_makes_it_anew_and_nothing_else(done: Project, part: str) -> None:
+    done.edit(f"explorer/{part}")
+    assert done.planned() == {"explorer": 1}
+
+
+def test_the_explorer_trains_nothing(project: Project) -> None:
+    assert project.planned("explorer.html") == {"spec": 2, "bayes": 2, "explorer": 1}
+    assert "explorer" not in project.planned("figures/both.pdf")
+
+
+def test_the_explorer_shows_the_settings_it_can(project: Project) -> None:
+    config = project.config
+    config["settings"]["three"] = config["settings"]["one"] | {"sigma_x": [1, 2]}
+    config["settings"]["deep"] = config["settings"]["two"] | {"layers": [1, 3]}
+    project.write_config(config)
+    assert project.planned("explorer.html")["spec"] == 3
+    project.snakemake("explorer.html")
+    page = (project.path / "explorer.html").read_text()
+    data = json.loads(re.search(r'<script id="data".*?>(.*?)</script>', page, re.S)[1])
+    names = [preset["name"] for preset in data["presets"]]
+    assert names == ["deep.1", "deep.3", "one", "two"]
+    assert str(project.path) not in page
 
 
 def test_setting_edit_touches_only_that_setting(done: Project) -> None:

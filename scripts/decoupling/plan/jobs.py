@@ -10,9 +10,11 @@ from typing import Any
 
 from ..engines import HELD_OUT
 from ..models.arms import ARMS
+from ..problem.family import controls
+from ..problem.mixture import TaskMixture
 from ..train.recipe import Run
 from . import registry
-from .config import Config, Curve, Protocol, Setting
+from .config import SOURCE, Config, Curve, Protocol, Setting
 
 CONTEXTS_PER_MINUTE = 30e6  # one core, three arms of three layers: 60e6 were measured
 MOST_MINUTES = 24 * 60  # a day, the limit of many a partition
@@ -26,8 +28,13 @@ def canonical_json(value: Any) -> str:
 @cache
 def spec_text(setting: Setting) -> str:
     """The content of a setting's spec."""
+    return _mixture(setting).to_json()
+
+
+@cache
+def _mixture(setting: Setting) -> TaskMixture:
     source = registry.source_blocks()[setting.source]
-    return source.make_spec(setting.name, setting.block).to_json()
+    return source.make_spec(setting.name, setting.block)
 
 
 def seed_blocks(protocol: Protocol, setting: Setting) -> list[tuple[int, int]]:
@@ -92,8 +99,7 @@ def _is_below(curve: Curve, other: Curve) -> bool:
 
 @cache
 def _fingerprint(setting: Setting) -> str:
-    source = registry.source_blocks()[setting.source]
-    return source.make_spec(setting.name, setting.block).fingerprint
+    return _mixture(setting).fingerprint
 
 
 @cache
@@ -218,3 +224,32 @@ def page_settings(config: Config) -> dict[str, Sequence[str]]:
     """The settings that each page of panels shows."""
     pages = {name: f for name, f in config.figures.items() if "panels" in f.block}
     return {name: list(page.needs(config).specs) for name, page in pages.items()}
+
+
+def explored_settings(config: Config) -> list[str]:
+    """The config's own settings that the explorer can show; what figures vary has a dot."""
+    return [
+        name
+        for name, setting in config.settings.items()
+        if "." not in name and setting.source == SOURCE and controls(_mixture(setting))
+    ]
+
+
+def explorer_presets(config: Config) -> list[dict[str, Any]]:
+    """A preset for every depth of attention in them."""
+    found = []
+    for name in explored_settings(config):
+        setting = config.settings[name]
+        figure = config.figures.get(name)
+        depths = sorted({c.layers for c in setting.curves if c.name == "attention"}) or [1]
+        found += [
+            {
+                "name": name if len(depths) == 1 else f"{name}.{layers}",
+                "title": figure.block.get("title", "") if figure else "",
+                "setting": name,
+                "layers": layers,
+                "n": setting.n,
+            }
+            for layers in depths
+        ]
+    return found

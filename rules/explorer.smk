@@ -1,0 +1,32 @@
+# Needs specs and Bayes-optimal risks of the settings that the explorer can show, kept results
+# (data/reference) and the authors' risks. Makes explorer.html, a page to play with the theorems.
+
+EXPLORED = jobs.explored_settings(CONFIG)
+EXPLORER = ROOT / "explorer"
+KEPT_RISKS = ROOT / "data/reference/laptop.parquet"
+
+
+rule explorer:
+    input:
+        specs=expand("data/specs/{setting}.json", setting=EXPLORED),
+        bayes=expand("data/bayes/{setting}.parquet", setting=EXPLORED),
+    output:
+        # linked from the report, not in it: browsers open nothing that long inside a page
+        page="explorer.html",
+    log:
+        "logs/explorer.log",
+    localrule: True
+    conda:
+        "../envs/pipeline.yaml"
+    threads: 1
+    params:
+        scripts=SCRIPTS,
+        code=code("explorer.py", data=(*sorted(EXPLORER.glob("*.*")), KEPT_RISKS, PUBLISHED)),
+        parts=EXPLORER,
+        kept=KEPT_RISKS,
+        published=PUBLISHED,
+        presets=jobs.canonical_json(jobs.explorer_presets(CONFIG)),
+    shell:
+        "printf %s {params.presets:q} | python {params.scripts:q}/explorer.py"
+        " --parts {params.parts:q} --specs {input.specs} --bayes {input.bayes}"
+        " --kept {params.kept:q} --published {params.published:q} --output {output.page} 2> {log}"

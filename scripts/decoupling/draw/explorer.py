@@ -1,0 +1,101 @@
+"""What the explorer's page is given: how arms look, and the config's settings with what is known of
+their risks.
+
+The page computes the closed forms itself (explorer/theory.js). Everything else on it is from here.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ..problem.family import MOST_DIM, MOST_TASKS, controls
+from ..problem.mixture import TaskMixture
+from ..theory.theorems import CLOSED_FORMS, THEOREMS
+from .style import ARM_STYLE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+log = logging.getLogger(__name__)
+
+SYMBOLS = {  # Plotly's names of matplotlib's markers
+    "o": "circle",
+    "p": "pentagon",
+    "s": "square",
+    "^": "triangle-up",
+    "D": "diamond",
+    "v": "triangle-down",
+    "P": "cross",
+    "X": "x",
+}
+MODEL = "attention"  # whose trained and published risks are shown
+SAME_POWER = 1e-9  # relative
+
+
+def page_data(
+    presets: Iterable[Mapping[str, Any]],
+    specs: Mapping[str, TaskMixture],
+    kept: pd.DataFrame,
+    published: pd.DataFrame,
+    bayes: pd.DataFrame,
+) -> dict[str, Any]:
+    """All of it. A preset has a `name`, a `title`, its `setting`, `layers` and `n`."""
+    return {
+        "arms": {
+            arm: {"colour": colour, "symbol": SYMBOLS[marker], "label": label}
+            for arm, (colour, marker, label) in ARM_STYLE.items()
+        },
+        "theorems": list(THEOREMS),
+        "closed_forms": {reference: list(forms) for reference, forms in CLOSED_FORMS.items()},
+        "limits": {"d": MOST_DIM, "tasks": MOST_TASKS},
+        "presets": [
+            _preset(preset, specs[preset["setting"]], kept, published, bayes) for preset in presets
+        ],
+    }
+
+
+def _preset(
+    preset: Mapping[str, Any],
+    mix: TaskMixture,
+    kept: pd.DataFrame,
+    published: pd.DataFrame,
+    bayes: pd.DataFrame,
+) -> dict[str, Any]:
+    found = controls(mix)
+    if found is None:
+        raise ValueError(f"settings.{mix.name}: no mixture that the explorer's controls can say")
+
+    def of_setting(table: pd.DataFrame) -> pd.DataFrame:
+        return table[table.setting == mix.name].sort_values("n")
+
+    def of_curves(table: pd.DataFrame) -> pd.DataFrame:
+        return table[(table.model == MODEL) & (table.layers == preset["layers"])]
+
+    trained, authors = of_setting(kept), of_setting(published)
+    if not _is_of(trained, mix):
+        log.warning("%s: kept risks are of another mixture, and left out", mix.name)
+        trained, authors = trained[:0], authors[:0]
+    return {
+        "name": preset["name"],
+        "title": preset["title"],
+        "layers": preset["layers"],
+        "n": sorted(preset["n"]),
+        **asdict(found),
+        "trained": _points(of_curves(trained), "arm", "n", "risk", "risk_se"),
+        "published": _points(of_curves(authors), "arm", "n", "risk"),
+        "bayes": _points(of_setting(bayes), "n", "risk", "risk_se"),
+    }
+
+
+def _is_of(kept: pd.DataFrame, mix: TaskMixture) -> bool:
+    """Whether the risks can be of this mixture: kept ones are found by the setting's name, whose
+    numbers somebody may have changed; then E[y²] is another."""
+    power = kept.risk / kept.normalized
+    return bool((abs(power / mix.label_power - 1) < SAME_POWER).all())
+
+
+def _points(table: pd.DataFrame, *columns: str) -> list[dict[str, Any]]:
+    return table[list(columns)].dropna().to_dict("records")
