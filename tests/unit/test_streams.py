@@ -31,6 +31,7 @@ FIRST = {  # of 8 contexts: how many are of each task; of task 2's first one, β
     Stream.BAYES: ([1, 7], [1.4682174, 0.8100917], [6.8971324, 10.3607454, 25.9240971]),
     Stream.IDENTITY: ([2, 6], [-0.1259143, 0.5089434], [-0.8477440, -0.2518569, 1.5956140]),
     Stream.RACE: ([1, 7], [1.1099101, -0.7274812], [1.5150626, -9.9586115, 9.7304564]),
+    Stream.DESIGN: ([2, 6], [0.2970255, 0.1520729], [0.6348948, 0.7321344, 0.4859212]),
 }
 
 
@@ -41,7 +42,7 @@ def first_batch(stream: Stream, mix: TaskMixture = MIX) -> GramBatch:
 def test_numbers_of_the_streams():
     assert {stream.name: stream.value for stream in Stream} == {
         "TRAINING": 1, "FINE_TUNING": 2, "SELECTION": 3, "REPORT": 4, "BAYES": 5, "IDENTITY": 6,
-        "RACE": 7,
+        "RACE": 7, "DESIGN": 8,
     }  # fmt: skip
 
 

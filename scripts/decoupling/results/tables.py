@@ -63,7 +63,16 @@ SAMPLED = columns(  # `mixture` is its number
     **{"mixture": int, "d": int, "K": int, "n": int, "noise_var": float},
     **{"curve": str, "arm": str, "risk": float, "normalized": float},
 )
-TABLES = {"identity": IDENTITY, "sampled": SAMPLED}  # of one kind of figure each
+# A row per predictor, n and held-out unit; `setting` is the fold, `model` can be `baseline`
+HELD_OUT = columns(**POINT, group=str, unit=str, cluster=str, risk=float, label_power=float)
+# All folds: `gain` is over plain, `over_shared` over shared, both normalised; `theorem`, `measured`
+# and `independent` are what theory predicts; `gate` is E[y²] predicted over measured
+REAL = columns(
+    **POINT, **RISK, normalized=float, normalized_se=float, gain=float, gain_se=float,
+    over_shared=float, over_shared_se=float, theorem=float, measured=float, independent=float,
+    training_risk=float, seeds=int, gate=float, units=int, units_total=int, clusters=int,
+)  # fmt: skip
+TABLES = {"identity": IDENTITY, "sampled": SAMPLED, "real": REAL}  # of one kind of figure each
 
 Rows = Sequence[Mapping[str, Any]]
 
