@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw import style
+from ..sources.table import CONTEXTS
 from . import Figure, Needs, Tables, names
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ BASELINES = {  # line style, label
     "blup": ("-.", "BLUP"),
 }
 PREDICTED = {"theorem": (0, (1, 1.5)), "measured": "-"}  # columns, and their lines
-GREY = "0.5"
+GREY, WARNING = "0.5", "#A00000"
+STEP = 1.035  # from arm to arm, so that points at one n do not hide each other
 
 
 class OfTables(Figure):
@@ -82,10 +84,12 @@ class Real(OfTables):
         axes = body.subplots(2, len(settings), squeeze=False, sharex="col", sharey="col")
         for i, (setting, pair) in enumerate(zip(settings, axes.T, strict=True)):
             rows = real[real.setting == setting["name"]]
-            _draw_theory(pair[0], rows[rows.model == setting["theory_model"]])
+            _draw_theory(pair[0], with_theory(rows, setting))
             _draw_baselines(pair[1], rows, setting["model"])
             _finish(pair, rows)
-            pair[0].set_title(f"({chr(ord('a') + i)}) {title(setting, rows)}", fontsize=7)
+            letter = f"({chr(ord('a') + i)}) " if len(settings) > 1 else ""
+            colour = WARNING if fails_gate(rows) else "black"
+            pair[0].set_title(letter + title(setting, rows), fontsize=7, color=colour)
         models = [sorted({s[key] for s in settings}) for key in ("theory_model", "model")]
         for ax, names_ in zip(axes[:, 0], models, strict=True):
             ax.set_ylabel(f"{' or '.join(names_)}\n" + r"held-out risk / $\mathrm{E}[y^2]$")
@@ -100,8 +104,8 @@ def small_print(note: str, settings: Sequence[Mapping[str, Any]]) -> str:
     parts = " or ".join(map(str, sorted({setting["folds"] for setting in settings})))
     by = ", ".join(sorted({setting["fold_by"] for setting in settings}))
     return (
-        f"{note}; the best seed is chosen on training units\nHeld out: {parts} folds by {by}."
-        " Bars: two standard errors, bootstrap over the same."
+        f"{note}; the best seed is chosen on training units\n{CONTEXTS} contexts a unit."
+        f" Held out: {parts} folds by {by}. Bars: two standard errors, bootstrap over the same."
     )
 
 
@@ -121,6 +125,14 @@ def title(setting: Mapping[str, Any], rows: pd.DataFrame) -> str:
         f"{setting['name']}: tasks by {setting['group']}\n$d={setting['dim']}$, {tokens};"
         f" {about.units} of {about.units_total} units{warning}{gate}"
     )
+
+
+def with_theory(rows: pd.DataFrame, setting: Mapping[str, Any]) -> pd.DataFrame:
+    """What the theorems are of: the reduced model's arms; and attention's with heads, which the
+    reduced model does not have."""
+    own = rows.model == setting["theory_model"]
+    heads = (rows.model == setting["model"]) & (rows.arm == "joint_heads")
+    return rows[own | heads]
 
 
 def _arms(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -146,9 +158,10 @@ def _draw_baselines(ax: Axes, rows: pd.DataFrame, model: str) -> None:
 
 
 def _draw_points(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
+    place = curve.n * STEP ** (list(style.ARM_STYLE).index(arm) - 2)
     error = 2 * curve.normalized_se
     ax.errorbar(
-        curve.n, curve.normalized, error, ls="none", elinewidth=0.7, zorder=3, **style.marked(arm)
+        place, curve.normalized, error, ls="none", elinewidth=0.7, zorder=3, **style.marked(arm)
     )
 
 

@@ -189,10 +189,9 @@ def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> I
             yield Problem(("figures", name, key), text)
         wrong = [b for b in figure.bases if b not in missing and not figure.draws(settings[b])]
         for base in wrong:
-            kinds = [
-                kind for kind, other in registry.kinds().items() if other.draws(settings[base])
-            ]
-            text = f"{figure.kind} does not draw settings.{base}; use kind {' or '.join(kinds)}"
+            able = [k for k, kind in registry.kinds().items() if kind.draws(settings[base])]
+            fix = " or ".join(kind for kind in able if registry.kinds()[kind].own)
+            text = f"{figure.kind} does not draw settings.{base}; use kind {fix}"
             yield Problem(("figures", name, key), text)
         if not missing and not wrong:
             yield from (Problem(("figures", name, k), t) for k, t in figure.problems(config))

@@ -13,8 +13,7 @@ from ..models.one_layer import OneLayer
 from ..sources.table.baselines import baselines
 from ..sources.table.spec import Fold
 from ..sources.table.tokens import Contexts
-
-BASELINE = "baseline"  # in the column `model`
+from .tables import BASELINE
 
 
 def held_out_rows(

@@ -13,10 +13,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .tables import BASELINE
+
 DRAWS = 2000
 SEED = 2503
 CURVES = ("theorem", "measured", "independent")  # what theory predicts
-BEFORE = {"gain": "plain", "over_shared": "shared"}  # a gain is over this arm of the same model
+BEFORE = {  # what a gain is over: an arm of the same model, or a baseline
+    "gain": (None, "plain"),
+    "over_shared": (None, "shared"),
+    "over_mean": (BASELINE, "group_mean"),  # which sees no context
+}
 
 
 def real_rows(
@@ -42,8 +48,8 @@ def real_rows(
         error = own[1:].std(ddof=1)
         row |= {"risk": risk, "risk_se": error * risk / own[0]}
         row |= {"normalized": own[0], "normalized_se": error}
-        for name, other in BEFORE.items():
-            base = at.get((n, model, layers, other))
+        for name, (other, arm_before) in BEFORE.items():
+            base = at.get((n, other or model, layers, arm_before))
             gain = np.full(2, np.nan) if base is None else ratios[:, base] - own
             error = gain[1:].std(ddof=1) if base is not None else np.nan
             row |= {name: gain[0], f"{name}_se": error}

@@ -13,6 +13,7 @@ import numpy as np
 from ...problem.design import Design
 from ...problem.mixture import TaskMixture
 from ...problem.streams import Stream, generator
+from . import CONTEXTS
 from .random_effects import Sums, fit
 from .rows import Unit, Units, read_units
 from .splits import Scale, Split, check_folds, split
@@ -20,7 +21,6 @@ from .tokens import Contexts, draw, tokens_of
 
 log = logging.getLogger(__name__)
 
-CONTEXTS = 200  # of every unit, for training and for the held-out risk
 DESIGN_CONTEXTS = 100  # of every unit, for the moments of x
 
 
