@@ -56,6 +56,6 @@ test-system: $(VENV)/installed
 	$(BIN)/pytest -rs tests/system
 
 clean:
-	rm -rf data/specs data/theory data/bayes data/identity data/sampled data/laptop data/exact data/paper data/smoke figures/*.pdf figures/*.png report.html report.zip explorer.html logs benchmarks/results .snakemake .kernels
+	rm -rf data/specs data/theory data/bayes data/identity data/sampled data/tables data/laptop data/exact data/paper data/smoke figures/*.pdf figures/*.png report.html report.zip explorer.html logs benchmarks/results .snakemake .kernels
 
 FORCE:

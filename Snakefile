@@ -38,6 +38,7 @@ rule all:
 
 
 include: "rules/specs.smk"
+include: "rules/tables.smk"
 include: "rules/train.smk"
 include: "rules/aggregate.smk"
 include: "rules/theory.smk"

@@ -84,3 +84,11 @@ def overlaid(wildcards):
 def scored(pattern, settings):
     """Input function: a file per setting of the scoreboard."""
     return lambda wildcards: [pattern.format(setting=name, **wildcards) for name in settings]
+
+
+def of_folds(pattern):
+    """Input function: a file per fold of a setting."""
+    return lambda wildcards: [
+        pattern.format(setting=name, protocol=wildcards.protocol)
+        for name in jobs.fold_names(CONFIG, wildcards.setting)
+    ]

@@ -7,6 +7,8 @@ rule spec:
         spec="data/specs/{setting}.json",
     log:
         "logs/specs/{setting}.log",
+    wildcard_constraints:
+        setting=one_of(jobs.mixtures(CONFIG)),
     localrule: True
     conda:
         "../envs/pipeline.yaml"

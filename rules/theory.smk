@@ -10,6 +10,8 @@ rule theory:
         theory="data/theory/{setting}.parquet",
     log:
         "logs/theory/{setting}.log",
+    wildcard_constraints:
+        setting=one_of(jobs.mixtures(CONFIG)),
     localrule: True
     conda:
         "../envs/pipeline.yaml"

@@ -1,10 +1,11 @@
-# Needs a spec. Makes one file of runs per (setting, n, block of seeds): every model, depth and
+# Needs a spec, and the table of one that has rows. Makes one file of runs per (setting, n, block of seeds): every model, depth and
 # arm of the setting, trained by the protocol in the file's name.
 
 
 rule train:
     input:
         spec="data/specs/{setting}.json",
+        files=lambda wildcards: jobs.source_files(setting(wildcards)),
     output:
         runs="data/{protocol}/runs/{setting}/n{n}/seeds{first}-{last}.parquet",
         parameters="data/{protocol}/parameters/{setting}/n{n}/seeds{first}-{last}.parquet",
@@ -31,6 +32,7 @@ rule train:
         device=lambda wildcards: jobs.train_device(protocol(wildcards), setting(wildcards)),
     shell:
         "python {params.scripts:q}/train.py --source {params.source} --spec {input.spec}"
+        " --files {input.files:q}"
         " --n {wildcards.n} --seeds {wildcards.first} {wildcards.last}"
         " --protocol {wildcards.protocol} --runs {params.runs:q} --code {params.code}"
         " --threads {threads} --device {params.device} --output {output.runs}"

@@ -1,6 +1,7 @@
 """Keep a protocol's finished risks, their bounds, and what they cost, in data/reference/.
 
     python scripts/reference.py paper fig2c    # after snakemake --config protocol=paper -- …
+    python scripts/reference.py laptop bdf star    # settings with a table: held-out risks
 
 By hand and not by a rule: what is kept changes when somebody decides so, not when code does.
 """
@@ -12,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 from decoupling.results.files import atomic_path
-from decoupling.results.tables import BOUNDS, RISKS, read_all, write_table
+from decoupling.results.tables import BOUNDS, REAL, RISKS, read_all, write_table
 
 
 def provenance(runs: list[Path]) -> dict[str, str]:
@@ -35,12 +36,34 @@ def cost(path: Path) -> dict[str, object]:
     }
 
 
+def keep_costs(path: Path, files: list[Path]) -> None:
+    costs = pd.DataFrame([cost(path) for path in files]).groupby(["setting", "n"])
+    table = costs.agg({"core_minutes": "sum", "max_rss_mb": "max"}).round(2)
+    with atomic_path(path) as temporary:
+        table.to_csv(temporary)
+
+
+def keep_real(data: Path, kept: Path, settings: list[str], results: Path) -> None:
+    """Of settings with a table."""
+    runs = [run for name in settings for run in sorted(data.glob(f"runs/{name}.fold*/*/*.parquet"))]
+    rows = read_all([data / f"real/{name}.parquet" for name in settings], REAL).to_dict("records")
+    write_table(kept / "real.parquet", rows, REAL, provenance(runs))
+    keep_costs(
+        kept / "real_costs.csv",
+        [path for name in settings for path in results.glob(f"{name}.fold*/*/*.tsv")],
+    )
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("protocol")
     parser.add_argument("settings", nargs="+")
     args = parser.parse_args()
     data, kept = Path("data") / args.protocol, Path("data/reference")
+    results = Path("benchmarks/results") / args.protocol
+    if (data / f"real/{args.settings[0]}.parquet").exists():
+        keep_real(data, kept, args.settings, results)
+        raise SystemExit
     runs = [run for name in args.settings for run in sorted(data.glob(f"runs/{name}/*/*.parquet"))]
     risks = read_all([data / f"risks/{name}.parquet" for name in args.settings], RISKS)
     rows = risks.to_dict("records")
@@ -51,9 +74,5 @@ if __name__ == "__main__":
         bounds = read_all(checked, BOUNDS).to_dict("records")
         write_table(kept / f"{args.protocol}_bounds.parquet", bounds, BOUNDS)
 
-    results = Path("benchmarks/results") / args.protocol
     files = [path for name in args.settings for path in results.glob(f"{name}/*/*.tsv")]
-    costs = pd.DataFrame([cost(path) for path in files]).groupby(["setting", "n"])
-    table = costs.agg({"core_minutes": "sum", "max_rss_mb": "max"}).round(2)
-    with atomic_path(kept / f"{args.protocol}_costs.csv") as temporary:
-        table.to_csv(temporary)
+    keep_costs(kept / f"{args.protocol}_costs.csv", files)

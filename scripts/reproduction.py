@@ -11,10 +11,12 @@ from decoupling.problem.mixture import TaskMixture
 from decoupling.results.beyond import beyond
 from decoupling.results.files import atomic_path
 from decoupling.results.published import read_published
+from decoupling.results.real_facts import real_facts
 from decoupling.results.reproduction import Kept, facts
 from decoupling.results.tables import (
     BOUNDS,
     IDENTITY,
+    REAL,
     RISKS,
     SAMPLED,
     THEORY,
@@ -71,6 +73,7 @@ if __name__ == "__main__":
         read_all(args.sampled, SAMPLED),
         read_all(args.identity, IDENTITY),
     )
+    found |= real_facts(read_table(args.kept / "real.parquet", REAL))
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -27,6 +27,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--source", required=True, help="what kind of spec it is")
     parser.add_argument("--spec", required=True, type=Path)
+    parser.add_argument("--files", nargs="*", default=[], help="what contexts are drawn from")
     parser.add_argument("--n", required=True, type=int)
     parser.add_argument("--seeds", required=True, type=int, nargs=2, metavar=("FIRST", "LAST"))
     parser.add_argument("--protocol", required=True, help="its name, for the file's metadata")
@@ -39,7 +40,7 @@ if __name__ == "__main__":
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
 
-    contexts = sources.load(args.source).read(args.spec.read_text(), args.n)
+    contexts = sources.load(args.source).read(args.spec.read_text(), args.n, *args.files)
     stamp = {
         "protocol": args.protocol,
         "device": args.device,

@@ -41,7 +41,62 @@ def setting(**changes) -> dict:
     return {"settings": {"x": BASE | changes}}
 
 
+TABLE = {
+    "table": "data/tables/bdf.csv",
+    "unit": "school",
+    "group": "subject",
+    "features": ["iq_verbal"],
+    "target": "post",
+    "n": [1],
+}
+
+
+def of_table(**block) -> dict:
+    """A figure, and a setting with a table that a rule makes."""
+    return {"settings": {"real": TABLE}, **figure(**block)}
+
+
 BAD = {
+    "table for a deeper model": (
+        {"settings": {"x": TABLE | {"layers": [1, 2]}}},
+        "settings.x.layers: a table serves models of one layer; use layers: [1]",
+    ),
+    "table without a unit": (
+        {"settings": {"x": {k: v for k, v in TABLE.items() if k != "unit"}}},
+        "settings.x: unit is missing; add it",
+    ),
+    "table and mixture": (
+        {"settings": {"x": TABLE | {"d": 2}}},
+        "settings.x: unknown key 'd'; known are table, unit, group, features",
+    ),
+    "folds as text": (
+        {"settings": {"x": TABLE | {"folds": "5"}}},
+        "settings.x.folds: '5' was read as text; write 5",
+    ),
+    "features without brackets": (
+        {"settings": {"x": TABLE | {"features": "iq_verbal"}}},
+        "settings.x.features: 'iq_verbal' is not a list; write [iq_verbal]",
+    ),
+    "no table": (
+        {"settings": {"x": TABLE | {"table": "nowhere.csv"}}},
+        "settings.x.table: there is no file nowhere.csv; give the path of a CSV file",
+    ),
+    "panel of a table": (
+        of_table(setting="real"),
+        "figures.x.setting: panel does not draw settings.real; use kind real",
+    ),
+    "rates of a table": (
+        of_table(kind="rates", setting="real", n=[1, 2]),
+        "figures.x.setting: rates does not draw settings.real; use kind real",
+    ),
+    "page of a table": (
+        of_table(kind="page", panels=["real"]),
+        "figures.x.panels[0]: there is no panel 'real'; name a setting or a one-panel figure",
+    ),
+    "real figure of a mixture": (
+        figure(kind="real", settings=["one"]),
+        "figures.x.settings: real does not draw settings.one; use kind panel",
+    ),
     "n with a point": (
         setting(n=[2.0, 5]),
         "settings.x.n[0]: 2.0 is not a whole number; write 2",

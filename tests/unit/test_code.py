@@ -18,6 +18,7 @@ LIBRARY = SCRIPTS / "decoupling"
 # The modules of every view; one chooses another when it is asked for an engine.
 ENGINES = {
     "moments": ["engines.moments"],
+    "with_query": ["engines.with_query"],
     "gram": ["engines.gram", "engines.gram_compiled", "engines.gram_torch"],
 }
 # name: script, and the modules that it loads by name
@@ -25,18 +26,22 @@ JOBS = {
     **{script: (f"{script}.py",) for script in ("aggregate", "theory", "bayes", "identity")},
     **{script: (f"{script}.py",) for script in ("sample", "scoreboard", "heatmap", "explorer")},
     "reproduction": ("reproduction.py",),
+    **{script: (f"{script}.py",) for script in ("table", "fold", "fold_theory", "real")},
     **{
         f"{model} on {source}": (
             "train.py",
-            *(f"sources.{source}.contexts", f"models.{model}", *ENGINES[made.view]),
+            *(f"sources.{source}.contexts", f"models.{model}"),
+            *ENGINES[registry.engine_of(source, made.view)],
         )
         for source in registry.source_blocks()
         for model, made in registry.model_modules().items()
+        if registry.engine_of(source, made.view)
     },
+    "held_out": ("held_out.py", "models.attention", "models.reduced"),
     "bounds": (
         "bounds.py",
         *("sources.gaussian.contexts", "models.attention", "models.layered"),
-        *(module for modules in ENGINES.values() for module in modules),
+        *(module for view in ("moments", "gram") for module in ENGINES[view]),
     ),
     **{f"{kind} figure": ("figure.py", f"figures.{kind}") for kind in registry.kinds()},
 }

@@ -3,6 +3,7 @@
 import ast
 import sys
 
+import pytest
 import yaml
 
 from .conftest import ROOT
@@ -19,9 +20,17 @@ def test_every_requirement_is_pinned() -> None:
     assert all(version for version in pip_pins().values())
 
 
-def test_conda_pins_are_the_pip_pins() -> None:
-    environment = yaml.safe_load((ROOT / "envs/pipeline.yaml").read_text())
-    conda = dict(pin.split("=") for pin in environment["dependencies"])
+def conda_pins(name: str) -> dict[str, str]:
+    """Of an environment of the rules, with what it has from PyPI."""
+    listed = yaml.safe_load((ROOT / f"envs/{name}.yaml").read_text())["dependencies"]
+    from_pypi = [pin for part in listed if isinstance(part, dict) for pin in part["pip"]]
+    pins = dict(pin.split("=") for pin in listed if isinstance(pin, str) and pin != "pip")
+    return pins | dict(pin.split("==") for pin in from_pypi)
+
+
+@pytest.mark.parametrize("name", ["pipeline", "tables"])
+def test_conda_pins_are_the_pip_pins(name: str) -> None:
+    conda = conda_pins(name)
     del conda["python"]
     assert conda == {name: pip_pins()[PIP_NAME.get(name, name)] for name in conda}
 
@@ -36,9 +45,6 @@ def test_what_scripts_import_is_in_the_environment() -> None:
             [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module]
         )
     }
-    environment = yaml.safe_load((ROOT / "envs/pipeline.yaml").read_text())
-    packages = {
-        PIP_NAME.get(name, name) for name in (p.split("=")[0] for p in environment["dependencies"])
-    }
+    packages = {PIP_NAME.get(n, n) for n in (*conda_pins("pipeline"), *conda_pins("tables"))}
     modules = {name.replace("-", "_").replace("markdown_it_py", "markdown_it") for name in packages}
     assert imported - set(sys.stdlib_module_names) - {"decoupling"} <= modules

@@ -5,12 +5,22 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from decoupling.results.scoreboard import SCOREBOARD
-from decoupling.results.tables import BAYES, IDENTITY, RISKS, RUNS, SAMPLED, THEORY
+from decoupling.results.tables import (
+    BAYES,
+    HELD_OUT,
+    IDENTITY,
+    REAL,
+    RISKS,
+    RUNS,
+    SAMPLED,
+    THEORY,
+)
 
 from .conftest import ROOT, Project, copy_sources
 from .test_report import embedded
 
 pytestmark = pytest.mark.slow
+TABLES = {"bdf", "star", "star_differences", "vietnam", "vietnam_total"}  # settings with a table
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +32,7 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def test_every_figure_is_made(smoke: Project) -> None:
     names = ["fig1", "fig2", "figA1", "figA2", "scoreboard", "rates", "noise", "assumption1"]
-    names += ["mixtures", "identity", "shared"]
+    names += ["mixtures", "identity", "shared", "real", "real_gain", *TABLES]
     names += [f"fig2{x}" for x in "abcd"] + [f"figA1{x}" for x in "abcd"]
     names += [f"figA2{x}" for x in "abcdef"]
     made = {path.name for path in (smoke.path / "figures").iterdir()}
@@ -38,6 +48,8 @@ def test_every_figure_is_made(smoke: Project) -> None:
         ("bayes/*", BAYES),
         ("identity/*", IDENTITY),
         ("sampled/*/*", SAMPLED),
+        ("smoke/held_out/*", HELD_OUT),
+        ("smoke/real/*", REAL),
         ("smoke/scoreboard", SCOREBOARD),
     ],
 )
@@ -50,7 +62,9 @@ def test_tables_keep_their_columns(smoke: Project, pattern: str, schema) -> None
 
 def test_every_setting_has_its_points(smoke: Project) -> None:
     for name, block in smoke.config["settings"].items():
-        risks = pd.read_parquet(smoke.path / f"data/smoke/risks/{name}.parquet")
+        folder = "real" if name in TABLES else "risks"
+        risks = pd.read_parquet(smoke.path / f"data/smoke/{folder}/{name}.parquet")
+        risks = risks[risks.model != "baseline"]
         assert set(risks.n) == set(block["n"])
         assert set(risks.arm) == set(block["arms"])
         assert set(risks.layers) == set(block.get("layers", [1]))
@@ -60,7 +74,7 @@ def test_every_setting_has_its_points(smoke: Project) -> None:
 def test_scoreboard_has_every_curve(smoke: Project) -> None:
     table = pd.read_parquet(smoke.path / "data/smoke/scoreboard.parquet")
     curves = {name: set(rows.arm) for name, rows in table.groupby("panel")}
-    assert set(curves) == set(smoke.config["settings"])
+    assert set(curves) == set(smoke.config["settings"]) - TABLES
     for name, block in smoke.config["figures"].items():
         if name in curves:
             assert curves[name] == set(block.get("arms", smoke.config["settings"][name]["arms"]))

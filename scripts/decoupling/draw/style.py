@@ -122,13 +122,14 @@ def note_diverged(ax: Axes, trained: pd.DataFrame, x: str, symbol: str, model: s
 
 
 def framed(
-    width: float, height: float, handles: Sequence[Line2D], note: str
+    width: float, height: float, handles: Sequence[Line2D], note: str, lines: int = 1
 ) -> tuple[Figure, SubFigure]:
-    """A figure with a body of that many inches, and below it the legend and the small print."""
+    """A figure with a body of that many inches, and below it the legend and the small print, of so
+    many lines."""
     from matplotlib.figure import Figure
 
     columns = max(2, round(width / 2.3))
-    foot_height = 0.25 + 0.16 * -(-len(handles) // columns)
+    foot_height = 0.15 + 0.1 * lines + 0.16 * -(-len(handles) // columns)
     figure = Figure(figsize=(width, height + foot_height), layout="constrained")
     body, foot = figure.subfigures(2, 1, height_ratios=[height, foot_height])
     if handles:

@@ -71,6 +71,7 @@ class Figure:
     required: ClassVar[tuple[str, ...]] = ()
     computed: ClassVar[str] = "Computed, not trained"  # the small print where nothing is trained
     label: ClassVar[str] = ""  # what the report's list says where the block has no title
+    own: ClassVar[bool] = False  # whether a setting's figure can be of this kind and have its name
 
     name: str
     block: Mapping[str, Any] = field(default_factory=dict)
@@ -89,6 +90,11 @@ class Figure:
     def bases(self) -> list[str]:
         """The config's settings that it names."""
         return self.block.get("settings") or [self.block.get("setting", self.name)]
+
+    @classmethod
+    def draws(cls, setting: Setting) -> bool:
+        """Whether it can: most kinds are of settings whose mixture the config has."""
+        return not setting.parts
 
     def problems(self, config: Config) -> Iterator[Problem]:
         """What the schema cannot see, where all settings that it names are there."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class Panel(Figure):
     """One setting, a panel for each of its depths."""
 
+    own = True
     properties: ClassVar = {
         "setting": text("The setting a panel draws; the figure's own name where left out"),
         "title": text("First line of the panel's title"),

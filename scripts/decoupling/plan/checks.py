@@ -9,7 +9,6 @@ from typing import Any
 from jsonschema import Draft202012Validator, validators
 
 from ..draw.panels import COMPUTED
-from ..figures.panel import Panel
 from ..models.arms import ARMS
 from ..train.recipe import BATCH_STEP
 from . import registry
@@ -23,6 +22,7 @@ from .config import (
     read_figures,
     read_protocols,
     read_setting,
+    recipe_names,
 )
 from .messages import schema_text
 from .values import SpecError, is_finite, is_integer
@@ -78,9 +78,8 @@ def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
     defs = dict(schema["$defs"])
     defs["arm"] = defs["arm"] | {"enum": list(ARMS)}
     defs["dashed"] = defs["dashed"] | {"enum": [*COMPUTED, *registry.model_names(), "none"]}
-    recipes = sorted({model.recipe for model in registry.model_modules().values()})
     properties = defs["protocol"]["properties"] | {
-        name: {"$ref": "#/$defs/recipe"} for name in recipes
+        name: {"$ref": "#/$defs/recipe"} for name in recipe_names()
     }
     defs["protocol"] = defs["protocol"] | {"properties": properties}
     models = defs["setting"]["properties"]["models"] | {"items": {"enum": registry.model_names()}}
@@ -95,7 +94,8 @@ def _schema_problems(path: Path, schema: Mapping[str, Any], value: Any) -> Itera
 
 
 def _setting_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]:
-    source = _chosen(block, "source", SOURCE)
+    source = registry.source_of(block, SOURCE)
+    source = source if isinstance(source, str) else SOURCE  # else the schema's to name
     if source not in registry.source_blocks():
         known = ", ".join(registry.source_blocks())
         yield Problem((*path, "source"), f"there is no source {source!r}; use one of {known}")
@@ -151,11 +151,20 @@ def _blocks(raw: Block, key: str) -> list[tuple[str, Block]]:
 
 def _spec_problems(name: str, block: Block) -> list[str]:
     setting = read_setting(name, block)
+    source = registry.source_blocks()[setting.source]
     found = []
-    try:
-        registry.source_blocks()[setting.source].make_spec(name, setting.block)
-    except SpecError as error:
-        found += error.problems
+    if hasattr(source, "problems"):
+        found += source.problems(name, setting.block, setting.n)
+    else:
+        try:
+            source.make_spec(name, setting.block)
+        except SpecError as error:
+            found += error.problems
+    for curve in setting.curves:
+        if registry.engine_of(setting.source, curve.model.view) is None:
+            text = f"a {setting.source} serves models of one layer; use layers: [1]"
+            found.append(f"settings.{name}.layers: {text}")
+            break
     if not setting.curves:
         text = f"the {setting.model} model has no task heads; add another arm"
         found.append(f"settings.{name}.arms: {text}")
@@ -178,10 +187,16 @@ def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> I
         for base in missing:
             text = f"there is no setting {base!r}; use one of {', '.join(settings)}"
             yield Problem(("figures", name, key), text)
-        if not missing:
+        wrong = [b for b in figure.bases if b not in missing and not figure.draws(settings[b])]
+        for base in wrong:
+            able = [k for k, kind in registry.kinds().items() if kind.draws(settings[base])]
+            fix = " or ".join(kind for kind in able if registry.kinds()[kind].own)
+            text = f"{figure.kind} does not draw settings.{base}; use kind {fix}"
+            yield Problem(("figures", name, key), text)
+        if not missing and not wrong:
             yield from (Problem(("figures", name, k), t) for k, t in figure.problems(config))
             trained += figure.varied(settings)
-        same = isinstance(figure, Panel) and figure.bases == [name]
+        same = figure.own and figure.bases == [name]
         if name in settings and not same:
             yield Problem(("settings", name), f"figures.{name} draws something else; rename one")
     yield from _recipe_problems(protocols, trained)
@@ -194,8 +209,8 @@ def _recipe_problems(
     protocols: Mapping[str, Protocol], settings: Iterable[Setting]
 ) -> Iterator[Problem]:
     curves = [curve for setting in settings for curve in setting.curves]
-    needed = {curve.model.recipe: curve.setting for curve in reversed(curves)}
     for name, protocol in protocols.items():
+        needed = {protocol.recipe_of(curve): curve.setting for curve in reversed(curves)}
         for recipe in sorted(set(needed) - set(protocol.recipes)):
             text = f"{recipe} is missing; settings.{needed[recipe]} needs it"
             yield Problem(("protocols", name), text)

@@ -30,6 +30,7 @@ class Curve:
     module: str  # of the model
     layers: int
     arm: str
+    own_recipe: str | None = None  # its source's, in protocols that have it
 
     @property
     def model(self) -> type[Model]:
@@ -58,6 +59,20 @@ class Setting:
         """The one that a panel draws."""
         return self.models[0]
 
+    @property
+    def recipe(self) -> str | None:
+        """The recipe that its source asks for, if it does."""
+        return getattr(registry.source_blocks()[self.source], "RECIPE", None)
+
+    @property
+    def parts(self) -> dict[str, Setting]:
+        """The settings that are trained in its place, by name: a table's folds."""
+        parts = getattr(registry.source_blocks()[self.source], "parts", None)
+        if parts is None or "fold" in self.block:
+            return {}
+        made = parts(self.name, self.block)
+        return {name: replace(self, name=name, block=block) for name, block in made.items()}
+
     @cached_property
     def curves(self) -> list[Curve]:
         """Everything that is trained. A model that has no other depth is of one layer."""
@@ -66,7 +81,7 @@ class Setting:
             depths = [depth for depth in self.layers if registry.find_model(name, depth)] or [1]
             for layers in depths:
                 module = registry.find_model(name, layers)
-                curves = [Curve(self.name, module, layers, arm) for arm in self.arms]
+                curves = [Curve(self.name, module, layers, arm, self.recipe) for arm in self.arms]
                 found += [curve for curve in curves if curve.model.trains(ARMS[curve.arm])]
         return found
 
@@ -112,15 +127,20 @@ class Protocol:
     device: str
     recipes: Mapping[str, RecipeBlock]
 
+    def recipe_of(self, curve: Curve) -> str:
+        """The name of the block that trains it."""
+        own = curve.own_recipe
+        return own if own in self.recipes else curve.model.recipe
+
     def run(self, curve: Curve) -> Run:
-        block = self.recipes[curve.model.recipe]
+        block = self.recipes[self.recipe_of(curve)]
         recipe = block.of(curve.arm)
         arm = curve.arm, ARMS[curve.arm]
         return Run(curve.module, curve.name, curve.layers, *arm, recipe, block.seeds)
 
     def note(self, curves: Iterable[Curve]) -> str:
         """What the protocol is for these curves: the small print of a figure."""
-        used = sorted({(c.layers > 1, c.model.recipe) for c in curves})
+        used = sorted({(c.layers > 1, self.recipe_of(c)) for c in curves})
         parts = []
         for deeper, name in used:
             recipe = self.recipes[name].general
@@ -169,6 +189,7 @@ def read_config(raw: Block, published: Collection[tuple[str, str]] = ()) -> Conf
     settings = {name: read_setting(name, block) for name, block in raw["settings"].items()}
     figures = read_figures(raw)
     varied = [s for figure in figures.values() for s in figure.varied(settings)]
+    varied += [part for setting in settings.values() for part in setting.parts.values()]
     protocols = read_protocols(raw)
     return Config(
         protocols[raw["protocol"]],
@@ -183,27 +204,42 @@ def read_setting(name: str, block: Block) -> Setting:
     filled = DEFAULTS | dict(block)
     return Setting(
         name,
-        filled.get("source", SOURCE),
+        registry.source_of(block, SOURCE),
         {key: value for key, value in block.items() if key not in SETTING_KEYS},
         **{key: tuple(filled[key]) for key in ("n", "models", "layers", "arms")},
     )
 
 
 def read_figures(raw: Block) -> dict[str, Figure]:
-    """By name, sorted; a setting without an entry gets a panel."""
-    blocks = {name: {} for name in raw["settings"]} | dict(raw.get("figures") or {})
+    """By name, sorted; a setting without an entry gets a panel, or what its source says."""
+    blocks = {name: _own_figure(name, block) for name, block in raw["settings"].items()}
+    blocks |= dict(raw.get("figures") or {})
     return {
         name: registry.kinds()[blocks[name].get("kind", "panel")](name, blocks[name])
         for name in sorted(blocks)
     }
 
 
+def _own_figure(name: str, block: Block) -> Block:
+    """The block of a figure that the config leaves out."""
+    source = registry.source_blocks()[registry.source_of(block, SOURCE)]
+    kind = getattr(source, "FIGURE", None)
+    return {"kind": kind, "settings": [name]} if kind else {}
+
+
 def read_protocols(raw: Block) -> dict[str, Protocol]:
     return {name: _protocol(name, block) for name, block in raw["protocols"].items()}
 
 
+def recipe_names() -> list[str]:
+    """The blocks that a protocol can have: the models' recipes, and the sources' own."""
+    found = {model.recipe for model in registry.model_modules().values()}
+    own = (getattr(made, "RECIPE", None) for made in registry.source_blocks().values())
+    return sorted(found | set(filter(None, own)))
+
+
 def _protocol(name: str, block: Block) -> Protocol:
-    names = {model.recipe for model in registry.model_modules().values()} & set(block)
+    names = set(recipe_names()) & set(block)
     return Protocol(
         name,
         block["seeds"],

@@ -17,6 +17,7 @@ from . import registry
 from .config import SOURCE, Config, Curve, Protocol, Setting
 
 CONTEXTS_PER_MINUTE = 30e6  # one core, three arms of three layers: 60e6 were measured
+MADE_TABLES = registry.source_blocks()["table"].MADE  # data/tables/<name>.csv
 MOST_MINUTES = 24 * 60  # a day, the limit of many a partition
 
 
@@ -76,8 +77,58 @@ def train_modules(setting: Setting) -> list[str]:
     """The modules that a setting's training loads by name."""
     found = {f"sources.{setting.source}.contexts"}
     for curve in setting.curves:
-        found |= {f"models.{curve.module}", f"engines.{curve.model.view}"}
+        engine = registry.engine_of(setting.source, curve.model.view)
+        found |= {f"models.{curve.module}", f"engines.{engine}"}
     return sorted(found)
+
+
+def source_files(setting: Setting) -> list[str]:
+    """Files that its contexts are drawn from."""
+    files = getattr(registry.source_blocks()[setting.source], "files", None)
+    return files(setting.block) if files else []
+
+
+def mixtures(config: Config) -> list[str]:
+    """The settings whose spec the config alone makes."""
+    return [
+        name
+        for name, made in config.settings.items()
+        if hasattr(registry.source_blocks()[made.source], "make_spec")
+    ]
+
+
+def folds(config: Config) -> dict[str, Setting]:
+    """The settings that are folds of a table."""
+    return {name: made for name, made in config.settings.items() if "fold" in made.block}
+
+
+def fold_block(setting: Setting) -> str:
+    """All that a fold's spec is made from besides the table. Of n only the longest counts: units
+    are the same at every n."""
+    return canonical_json({"longest": max(setting.n), "block": dict(setting.block)})
+
+
+def folded(config: Config) -> list[str]:
+    """The settings that have folds."""
+    return [name for name, made in config.settings.items() if made.parts]
+
+
+def model_modules(setting: Setting) -> list[str]:
+    return sorted({f"models.{curve.module}" for curve in setting.curves})
+
+
+def fold_names(config: Config, setting: str) -> list[str]:
+    return list(config.settings[setting].parts)
+
+
+def predictors(setting: Setting) -> str:
+    """What is trained, as the script that tests it takes it."""
+    return canonical_json(
+        [
+            {"module": curve.module, "model": curve.name, "layers": curve.layers, "arm": curve.arm}
+            for curve in setting.curves
+        ]
+    )
 
 
 def bounded(setting: Setting) -> list[Curve]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import Any
 
 from .. import figures, models, sources
 
@@ -40,6 +42,18 @@ def kinds() -> dict[str, type[figures.Figure]]:
 def source_blocks() -> dict[str, ModuleType]:
     """How each source reads its settings."""
     return {name: import_module(f"{sources.__name__}.{name}.block") for name in _names(sources)}
+
+
+def source_of(block: Mapping[str, Any], default: str) -> str:
+    """The source that a setting names; else the one whose own key it has."""
+    own = (name for name, made in source_blocks().items() if getattr(made, "KEY", None) in block)
+    return block.get("source", next(own, default))
+
+
+def engine_of(source: str, view: str) -> str | None:
+    """The engine that serves a view; None where the source has nothing to serve it with."""
+    served = getattr(import_module(f"{sources.__name__}.{source}"), "ENGINES", {view: view})
+    return served.get(view)
 
 
 def model_names() -> list[str]:

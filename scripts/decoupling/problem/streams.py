@@ -24,6 +24,7 @@ class Stream(IntEnum):
     BAYES = 5  # the Bayes-optimal predictor's
     IDENTITY = 6  # contexts whose task is told, inferred or told wrong
     RACE = 7  # held-out contexts on which seeds race
+    DESIGN = 8  # rows of a table whose moments the theorems need
 
 
 def generator(mix: TaskMixture, n: int, stream: int, index: int = 0) -> np.random.Generator:

@@ -49,6 +49,7 @@ RISKS = columns(
 # Of the best seed, a row per parameter; `values` in C order
 PARAMETERS = columns(**POINT, seed=int, name=str, shape=list[int], values=list[float])
 BAYES_BOUND = "Bayes"
+BASELINE = "baseline"  # in the column `model`, of what is not trained
 # `excess` is how far the risk is above what bounds it: an arm, a depth, or Bayes from below
 BOUNDS = columns(**POINT, bound=str, excess=float, excess_se=float, holds=bool)
 # `curve` says which reference: theorem, optimum or centred
@@ -63,7 +64,18 @@ SAMPLED = columns(  # `mixture` is its number
     **{"mixture": int, "d": int, "K": int, "n": int, "noise_var": float},
     **{"curve": str, "arm": str, "risk": float, "normalized": float},
 )
-TABLES = {"identity": IDENTITY, "sampled": SAMPLED}  # of one kind of figure each
+# A row per predictor, n and held-out unit; `setting` is the fold, `model` can be `baseline`
+HELD_OUT = columns(**POINT, group=str, unit=str, cluster=str, risk=float, label_power=float)
+# All folds: `gain` is over plain, `over_shared` over shared, `over_mean` over the group's mean, all
+# normalised; `theorem`, `measured` and `independent` are what theory predicts; `gate` is E[y²]
+# predicted over measured
+REAL = columns(
+    **POINT, **RISK, normalized=float, normalized_se=float, gain=float, gain_se=float,
+    over_shared=float, over_shared_se=float, over_mean=float, over_mean_se=float,
+    theorem=float, measured=float, independent=float,
+    training_risk=float, seeds=int, gate=float, units=int, units_total=int, clusters=int,
+)  # fmt: skip
+TABLES = {"identity": IDENTITY, "sampled": SAMPLED, "real": REAL}  # of one kind of figure each
 
 Rows = Sequence[Mapping[str, Any]]
 

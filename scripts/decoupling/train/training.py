@@ -51,7 +51,8 @@ def train(
     job = _Job(contexts, seeds, checkpoint)
     tracks: dict[str, Track] = {}
     for view in dict.fromkeys(models.load(run.module).view for run in runs):
-        engine = engines.load(view)(contexts, device, threads)
+        serving = getattr(contexts, "engines", {view: view})[view]  # a source can have its own
+        engine = engines.load(serving)(contexts, device, threads)
         wanted = [run for run in runs if models.load(run.module).view == view]
         scratch = [run for run in wanted if run.parts.weights]
         tuned = [run for run in wanted if not run.parts.weights]

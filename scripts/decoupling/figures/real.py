@@ -1,0 +1,188 @@
+"""Real data: held-out risks of a table's arms, beside theory and baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..draw import style
+from ..sources.table import CONTEXTS
+from . import Figure, Needs, Tables, names
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+    from matplotlib.lines import Line2D
+
+    from ..plan.config import Config, Curve, Setting
+
+COLUMN, ROW = 2.3, 2.1  # inches, of a panel
+GATE = 0.1  # E[y²] as predicted may be so far from measured
+REDUCED = "reduced"  # the model that the theorems are of
+BASELINES = {  # line style, label
+    "ridge": ("-", "ridge on the context"),
+    "ols": (":", "least squares on the context"),
+    "pooled": ((0, (6, 2)), "pooled regression"),
+    "group_mean": ("--", "group's mean"),
+    "blup": ("-.", "BLUP"),
+}
+PREDICTED = {"theorem": (0, (1, 1.5)), "measured": "-"}  # columns, and their lines
+GREY, WARNING = "0.5", "#A00000"
+STEP = 1.035  # from arm to arm, so that points at one n do not hide each other
+
+
+class OfTables(Figure):
+    """A figure of settings that have a table."""
+
+    properties: ClassVar = {"settings": names("Settings with a table")}
+    required = ("settings",)
+
+    @classmethod
+    def draws(cls, setting: Setting) -> bool:
+        return bool(setting.parts)
+
+    def needs(self, config: Config) -> Needs:
+        files = [f"data/{config.protocol.name}/real/{name}.parquet" for name in self.bases]
+        return Needs(more={"real": files})
+
+    def curves(self, config: Config) -> list[Curve]:
+        return [curve for name in self.bases for curve in config.settings[name].curves]
+
+    def drawing(self, config: Config) -> dict[str, Any]:
+        return {"settings": [_described(config.settings[name]) for name in self.bases]}
+
+
+def _described(setting: Setting) -> dict[str, Any]:
+    """What a panel says of a setting, and shows of it."""
+    block = setting.block
+    return {
+        "name": setting.name,
+        "model": setting.model,
+        "theory_model": REDUCED if REDUCED in setting.models else setting.model,
+        "dim": len(block["features"]) + block.get("intercept", False),
+        "group": block["group"],
+        "fold_by": block.get("fold_by", block["unit"]),
+        "folds": len(setting.parts),
+        "intercept": block.get("intercept", False),
+        "differences": block.get("differences", False),
+    }
+
+
+class Real(OfTables):
+    """A column per setting: theory above, with the model that it is of; baselines below."""
+
+    own = True
+
+    @staticmethod
+    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+        style.use_style()
+        real, settings = tables.more["real"], drawing["settings"]
+        width = max(COLUMN * len(settings), 2.2 * COLUMN)
+        foot = small_print(note, settings)
+        figure, body = style.framed(width, 2 * ROW + 0.2, _legend(real), foot, lines=2)
+        axes = body.subplots(2, len(settings), squeeze=False, sharex="col", sharey="col")
+        for i, (setting, pair) in enumerate(zip(settings, axes.T, strict=True)):
+            rows = real[real.setting == setting["name"]]
+            _draw_theory(pair[0], with_theory(rows, setting))
+            _draw_baselines(pair[1], rows, setting["model"])
+            _finish(pair, rows)
+            letter = f"({chr(ord('a') + i)}) " if len(settings) > 1 else ""
+            colour = WARNING if fails_gate(rows) else "black"
+            pair[0].set_title(letter + title(setting, rows), fontsize=7, color=colour)
+        models = [sorted({s[key] for s in settings}) for key in ("theory_model", "model")]
+        for ax, names_ in zip(axes[:, 0], models, strict=True):
+            ax.set_ylabel(f"{' or '.join(names_)}\n" + r"held-out risk / $\mathrm{E}[y^2]$")
+        style.despine(axes.flat)
+        return figure
+
+
+KIND = Real
+
+
+def small_print(note: str, settings: Sequence[Mapping[str, Any]]) -> str:
+    parts = " or ".join(map(str, sorted({setting["folds"] for setting in settings})))
+    by = ", ".join(sorted({setting["fold_by"] for setting in settings}))
+    return (
+        f"{note}; the best seed is chosen on training units\n{CONTEXTS} contexts a unit."
+        f" Held out: {parts} folds by {by}. Bars: two standard errors, bootstrap over the same."
+    )
+
+
+def fails_gate(rows: pd.DataFrame) -> bool:
+    """Whether E[y²] of the fitted mixture is far from that of the data."""
+    return abs(rows.gate.iloc[0] - 1) > GATE
+
+
+def title(setting: Mapping[str, Any], rows: pd.DataFrame) -> str:
+    """Its name, how much data there is, and the gate, with a warning where it fails."""
+    about = rows.iloc[0]
+    tokens = "differences" if setting["differences"] else "rows"
+    tokens += ", intercept" if setting["intercept"] else ""
+    gate = rf"predicted $\mathrm{{E}}[y^2]$: {about.gate:.2f} of measured"
+    warning = "\nGATE FAILS: " if fails_gate(rows) else "\n"
+    return (
+        f"{setting['name']}: tasks by {setting['group']}\n$d={setting['dim']}$, {tokens};"
+        f" {about.units} of {about.units_total} units{warning}{gate}"
+    )
+
+
+def with_theory(rows: pd.DataFrame, setting: Mapping[str, Any]) -> pd.DataFrame:
+    """What the theorems are of: the reduced model's arms; and attention's with heads, which the
+    reduced model does not have."""
+    own = rows.model == setting["theory_model"]
+    heads = (rows.model == setting["model"]) & (rows.arm == "joint_heads")
+    return rows[own | heads]
+
+
+def _arms(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    for arm in style.ARM_STYLE:
+        curve = rows[rows.arm == arm].sort_values("n")
+        if len(curve):
+            yield arm, curve
+
+
+def _draw_theory(ax: Axes, trained: pd.DataFrame) -> None:
+    for arm, curve in _arms(trained):
+        for column, line in PREDICTED.items():
+            ax.plot(curve.n, curve[column], ls=line, lw=1, color=style.ARM_STYLE[arm][0])
+        _draw_points(ax, curve, arm)
+
+
+def _draw_baselines(ax: Axes, rows: pd.DataFrame, model: str) -> None:
+    for name, (line, _) in BASELINES.items():
+        curve = rows[(rows.model == "baseline") & (rows.arm == name)].sort_values("n")
+        ax.plot(curve.n, curve.normalized, ls=line, lw=1, color=GREY, zorder=1)
+    for arm, curve in _arms(rows[rows.model == model]):
+        _draw_points(ax, curve, arm)
+
+
+def _draw_points(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
+    place = curve.n * STEP ** (list(style.ARM_STYLE).index(arm) - 2)
+    error = 2 * curve.normalized_se
+    ax.errorbar(
+        place, curve.normalized, error, ls="none", elinewidth=0.7, zorder=3, **style.marked(arm)
+    )
+
+
+def _finish(pair: Sequence[Axes], rows: pd.DataFrame) -> None:
+    shown = rows[rows.model != "baseline"][["normalized", *PREDICTED]]
+    pair[0].set_ylim(0, 1.08 * min(shown.max().max(), 1.5))  # least squares can be far above
+    pair[0].set_xscale("log")
+    lengths = sorted(set(rows.n))
+    pair[1].set_xticks(lengths, [str(n) for n in lengths])
+    for ax in pair:
+        ax.minorticks_off()
+    pair[1].set_xlabel("context length $n$")
+
+
+def _legend(real: pd.DataFrame) -> list[Line2D]:
+    handles = []
+    for arm, _ in _arms(real):
+        handle = style.arm_key(arm)
+        handle.set_linestyle("none")
+        handles.append(handle)
+    handles.append(style.line_key(PREDICTED["theorem"], "theorem, Gaussian $x$ (above)"))
+    handles.append(style.line_key(PREDICTED["measured"], "theorem, measured $x$ (above)"))
+    grey = [style.key(f"{label} (below)", ls=ls, color=GREY) for ls, label in BASELINES.values()]
+    return [*handles, *grey]

@@ -1,0 +1,98 @@
+"""Moments of x that the theorems need, for rows that need be neither Gaussian nor independent.
+
+The closed forms use x up to order four within a row and across two rows of a context; where the
+query, too, shares something with the context's rows, also together with x_q x_qᵀ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .moments import packing
+
+SLICE = 65_536  # contexts at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Rows i ≠ j of a context and its query q are exchangeable; all have the second moment Σx."""
+
+    sigma_x: np.ndarray  # E[xxᵀ]: [d, d]
+    fourth: np.ndarray  # E[x_i x_iᵀ ⊗ x_i x_iᵀ]: [d] * 4
+    pair: np.ndarray  # E[x_i x_iᵀ ⊗ x_j x_jᵀ], and the same with the query: [d] * 4
+    query_fourth: np.ndarray  # E[x_q x_qᵀ ⊗ x_i x_iᵀ ⊗ x_i x_iᵀ]: [d] * 6
+    query_pair: np.ndarray  # E[x_q x_qᵀ ⊗ x_i x_iᵀ ⊗ x_j x_jᵀ]: [d] * 6
+
+    @classmethod
+    def independent(cls, sigma_x: np.ndarray, fourth: np.ndarray) -> Design:
+        """Independent rows, of which the fourth moment is given."""
+        pair = np.multiply.outer(sigma_x, sigma_x)
+        with_query = (np.multiply.outer(sigma_x, moment) for moment in (fourth, pair))
+        return cls(sigma_x, fourth, pair, *with_query)
+
+    @classmethod
+    def gaussian(cls, sigma_x: np.ndarray) -> Design:
+        """Independent Gaussian rows: E[xxᵀBxxᵀ] = 2ΣxBΣx + tr(ΣxB)Σx."""
+        pair = np.multiply.outer(sigma_x, sigma_x)
+        return cls.independent(
+            sigma_x, pair + pair.transpose(0, 2, 1, 3) + pair.transpose(0, 3, 2, 1)
+        )
+
+    @classmethod
+    def measured(cls, x: np.ndarray) -> Design:
+        """Averages over contexts, the last row of each the query: [contexts, n + 1, d]. With n = 1,
+        moments of two rows besides the query are 0, and not needed."""
+        n, pack = x.shape[1] - 1, packing(x.shape[2])
+        size = len(pack.rows)
+        sums = [np.zeros((size,) * order) for order in (1, 2, 2, 3, 3)]
+        for start in range(0, len(x), SLICE):
+            part = x[start : start + SLICE]
+            for total, found in zip(sums, _sums(part, pack.rows, pack.cols), strict=True):
+                total += found
+        counts = np.array([n + 1, n + 1, n * (n + 1), n, max(1, n * (n - 1))]) * len(x)
+        averages = (total / count for total, count in zip(sums, counts, strict=True))
+        return cls(*(_unpack(average, pack.position) for average in averages))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Packed, as JSON can say it."""
+        pack = packing(len(self.sigma_x))
+        found = {}
+        for name, array in vars(self).items():
+            for axis in range(array.ndim // 2):  # each pair of axes becomes one
+                array = np.moveaxis(array, (axis, axis + 1), (0, 1))[pack.rows, pack.cols]
+                array = np.moveaxis(array, 0, axis)
+            found[name] = array.tolist()
+        return found
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Design:
+        size = round(((8 * len(fields["sigma_x"]) + 1) ** 0.5 - 1) / 2)
+        position = packing(size).position
+        return cls(*(_unpack(np.array(fields[name]), position) for name in cls.__annotations__))
+
+
+def _sums(x: np.ndarray, rows: np.ndarray, cols: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Over contexts and rows: xxᵀ; xxᵀ ⊗ xxᵀ of a row, and of two; both ⊗ x_q x_qᵀ."""
+    entries = x[..., rows] * x[..., cols]  # [contexts, n + 1, P]
+    flat = entries.reshape(-1, len(rows))
+    total = entries.sum(1)
+    own = flat.T @ flat
+    query, context = entries[:, -1], entries[:, :-1]
+    inner = total - query
+    by_query, pairs = [], []
+    for weight in query.T:
+        weighted = (context * weight[:, None, None]).reshape(-1, len(rows))
+        by_query.append(weighted.T @ context.reshape(-1, len(rows)))
+        pairs.append((inner * weight[:, None]).T @ inner - by_query[-1])
+    return flat.sum(0), own, total.T @ total - own, np.stack(by_query), np.stack(pairs)
+
+
+def _unpack(array: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Every packed axis to two."""
+    for axis in range(array.ndim):
+        array = array.take(position, axis=2 * axis)
+    return array

@@ -1,0 +1,79 @@
+"""The held-out risk of a fold: squared errors on contexts of units that nobody trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import models
+from ..models.one_layer import OneLayer
+from ..sources.table.baselines import baselines
+from ..sources.table.spec import Fold
+from ..sources.table.tokens import Contexts
+from .tables import BASELINE
+
+
+def held_out_rows(
+    fold: Fold,
+    n: int,
+    predictors: Sequence[Mapping[str, Any]],
+    parameters: Mapping[tuple[str, int, str], Mapping[str, np.ndarray]],
+) -> list[dict[str, Any]]:
+    """A row per predictor and unit at one n; `parameters` by model, layers and arm."""
+    contexts = fold.held_out_contexts(n)
+    grams = contexts.grams
+    found = {}
+    for chosen in predictors:
+        key = chosen["model"], chosen["layers"], chosen["arm"]
+        if key in parameters:
+            made = models.load(chosen["module"])(fold.mix.dim, fold.mix.tasks, chosen["layers"])
+            layer = made.one_layer({name: a[None] for name, a in parameters[key].items()})
+            found[key] = predict(layer, contexts, grams)
+    ordinary = baselines(fold, n, contexts)
+    found |= {(BASELINE, 1, name): values for name, values in ordinary.items()}
+    rows = []
+    power = _by_unit(contexts.label**2, contexts)
+    for (model, layers, arm), values in found.items():
+        risk = _by_unit((values - contexts.label) ** 2, contexts)
+        point = {"setting": fold.mix.name, "n": n, "model": model, "layers": layers, "arm": arm}
+        rows += [
+            {
+                **point,
+                "group": unit.group,
+                "unit": unit.name,
+                "cluster": unit.cluster,
+                "risk": risk[i],
+                "label_power": power[i],
+            }
+            for i, unit in enumerate(fold.held_out)
+        ]
+    return rows
+
+
+def predict(layer: OneLayer, contexts: Contexts, grams: np.ndarray) -> np.ndarray:
+    """ŷ = x_qᵀA₁(Sa_k + p_k(p_kᵀa_k)) of the only seed, for every context."""
+    readouts = np.broadcast_to(layer.readouts[:, 0], (contexts.task.max() + 1, grams.shape[-1]))
+    readout = readouts[contexts.task]
+    features = (grams @ readout[..., None])[..., 0]
+    if layer.prompts is not None:
+        prompt = layer.prompts[:, 0][contexts.task]
+        features = features + (prompt * readout).sum(1, keepdims=True) * prompt
+    return (contexts.query * (features @ layer.scores[0].T)).sum(1)
+
+
+def _by_unit(values: np.ndarray, contexts: Contexts) -> np.ndarray:
+    return np.bincount(contexts.unit, values) / np.bincount(contexts.unit)
+
+
+def read_parameters(
+    table: pd.DataFrame,
+) -> dict[int, dict[tuple[str, int, str], dict[str, np.ndarray]]]:
+    """By n; by model, layers and arm; by name."""
+    found: dict[int, dict[tuple[str, int, str], dict[str, np.ndarray]]] = {}
+    for row in table.itertuples():
+        point = found.setdefault(row.n, {}).setdefault((row.model, row.layers, row.arm), {})
+        point[row.name] = np.array(row.values).reshape(row.shape)
+    return found

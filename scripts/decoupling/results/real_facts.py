@@ -1,0 +1,106 @@
+"""The numbers of docs/reproduction.md on real data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from .tables import BASELINE
+
+SHOWN = 5  # the context length whose risks are listed
+WITHIN = 2  # standard errors
+GATE = 0.1  # E[y²] as predicted may be so far from measured
+ORDER = ("plain", "finetune", "shared", "joint", "joint_heads")
+MODEL = "attention"
+
+
+def real_facts(real: pd.DataFrame) -> dict[str, Any]:
+    """`real` has the rows of every setting with a table."""
+    settings = list(dict.fromkeys(real.setting))
+    tables = {name: real[real.setting == name] for name in settings}
+    agreements = [agreement(rows) for rows in tables.values()]
+    sound = [row for row in agreements if row["sound"]]
+    totals = {key: sum(row[key] for row in sound) for key in ("points", "theorem", "measured")}
+    return {
+        "real_about": [about(rows) for rows in tables.values()],
+        "real_points": [row for rows in tables.values() for row in points(rows)],
+        "real_agreement": agreements,
+        "real_sound": totals,
+        "real_gains": [row for rows in tables.values() for row in gains(rows)],
+        "real_context": [context(rows) for rows in tables.values()],
+        "real_seeds": int(real.seeds.max()),
+    }
+
+
+def about(rows: pd.DataFrame) -> dict[str, Any]:
+    first = rows.iloc[0]
+    keys = ("setting", "units", "units_total", "clusters", "gate")
+    return {key: first[key] for key in keys} | {"n": sorted(set(rows.n))}
+
+
+def with_theory(rows: pd.DataFrame) -> pd.DataFrame:
+    """Trained points that a theorem is of: the reduced model's, and attention's with heads."""
+    reduced = rows[rows.model == "reduced"]
+    heads = rows[(rows.model == MODEL) & (rows.arm == "joint_heads")]
+    found = pd.concat([reduced, heads])
+    return found.sort_values(["n", "arm"], key=_in_order)
+
+
+def _in_order(column: pd.Series) -> pd.Series:
+    return column.map(ORDER.index) if column.name == "arm" else column
+
+
+def points(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """At one n: risks of every arm, by theory and trained."""
+    found = with_theory(rows[rows.n == SHOWN])
+    attention = rows[(rows.n == SHOWN) & (rows.model == MODEL)].set_index("arm")
+    keys = ("setting", "arm", "theorem", "independent", "measured", "normalized", "normalized_se")
+    listed = []
+    for row in found.to_dict("records"):
+        own = attention.loc[row["arm"]]
+        both = {"attention": own.normalized, "attention_se": own.normalized_se}
+        listed.append({key: row[key] for key in keys} | both)
+    return listed
+
+
+def agreement(rows: pd.DataFrame) -> dict[str, Any]:
+    """How many points are within two standard errors of theory, and how far they are from it."""
+    found = with_theory(rows)
+    row: dict[str, Any] = {"setting": rows.setting.iloc[0], "points": len(found)}
+    row["sound"] = abs(rows.gate.iloc[0] - 1) <= GATE
+    for curve in ("theorem", "measured"):
+        off = found.normalized - found[curve]
+        row[curve] = int((off.abs() <= WITHIN * found.normalized_se).sum())
+        relative = off / found[curve]
+        row |= {f"{curve}_least": relative.min(), f"{curve}_most": relative.max()}
+    return row
+
+
+def gains(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """By n: what joint prompts gain over plain; what of it one prompt for all has; and the rest."""
+    found = []
+    own = rows[rows.model == "reduced"].set_index(["n", "arm"])
+    attention = rows[rows.model == MODEL].set_index(["n", "arm"])
+    for n in sorted(set(rows.n)):
+        plain, shared, joint = (own.loc[(n, arm)] for arm in ("plain", "shared", "joint"))
+        row = {"setting": joint.setting, "n": n, "gain": joint.gain, "gain_se": joint.gain_se}
+        row |= {curve: plain[curve] - joint[curve] for curve in ("theorem", "measured")}
+        row |= {"part": shared.gain / joint.gain}
+        row |= {"own": joint.over_shared, "own_se": joint.over_shared_se}
+        with_attention = attention.loc[(n, "joint")]
+        row |= {"attention": with_attention.gain, "attention_se": with_attention.gain_se}
+        found.append(row)
+    return found
+
+
+def context(rows: pd.DataFrame) -> dict[str, Any]:
+    """At the longest n: what attention with prompts and the baselines reach, and what joint prompts
+    gain over the group's mean, which sees no context."""
+    n = rows.n.max()
+    last = rows[rows.n == n]
+    baselines = last[last.model == BASELINE].set_index("arm").normalized
+    joint = last[(last.model == MODEL) & (last.arm == "joint")].iloc[0]
+    found = {"setting": joint.setting, "n": n, "joint": joint.normalized}
+    found |= {"joint_se": joint.normalized_se, **baselines.to_dict()}
+    return found | {"over_mean": joint.over_mean, "over_mean_se": joint.over_mean_se}

@@ -1,0 +1,79 @@
+"""A setting's block with a table in it: its keys, its folds, and what can be wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+KEY = "table"  # a block that has it has this source
+FIGURE = "real"  # the kind of figure that its settings have
+RECIPE = "table"  # the block of a protocol that trains it, where there is one
+MADE = ("bdf", "star", "vietnam", "vietnam_total")  # data/tables/<name>.csv, which a rule makes
+FOLDS = 5
+MOST_FEATURES = 10  # the spec has sixth moments of them
+TASKS = 8  # how many there are is in the file; this is for the memory that a job asks for
+
+
+def _column(description: str) -> dict[str, Any]:
+    return {"description": description, "type": "string"}
+
+
+PROPERTIES = {
+    "table": _column("A CSV file with a row per observation and a line of column names"),
+    "unit": _column("Column of the unit: a context's rows come from one unit"),
+    "group": _column("Column of the group: the task"),
+    "features": {
+        "description": f"Columns that make x, {MOST_FEATURES} at most",
+        "type": "array",
+        "minItems": 1,
+        "maxItems": MOST_FEATURES,
+        "uniqueItems": True,
+        "items": {"type": "string"},
+    },
+    "target": _column("Column that makes y"),
+    "intercept": {"description": "Whether x has a constant feature too", "type": "boolean"},
+    "differences": {
+        "description": "Whether tokens are differences of two rows of the unit, which removes a"
+        " unit's intercept",
+        "type": "boolean",
+    },
+    "fold_by": _column("Column of what stays in one fold; the unit where left out"),
+    "folds": {"description": "Parts of which each is held out once", "type": "integer"},
+}
+REQUIRED = ("table", "unit", "group", "features", "target")
+
+
+def shape(block: Mapping[str, Any]) -> tuple[int, int]:
+    """(d, K); K is a guess."""
+    return len(block["features"]) + block.get("intercept", False), TASKS
+
+
+def parts(name: str, block: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The settings that are trained: one for each fold, which is held out."""
+    folds = block.get("folds", FOLDS)
+    return {f"{name}.fold{i}": {**block, "folds": folds, "fold": i} for i in range(folds)}
+
+
+def files(block: Mapping[str, Any]) -> list[str]:
+    """What jobs read besides the spec."""
+    return [block["table"]]
+
+
+def is_made(path: str) -> bool:
+    """Whether a rule makes the file."""
+    return path in [f"data/tables/{name}.csv" for name in MADE]
+
+
+def problems(name: str, block: Mapping[str, Any], lengths: Sequence[int]) -> list[str]:
+    """A line for everything that is wrong; of a file that a rule has yet to make, nothing is."""
+    from .rows import BadTableError, read_units
+    from .splits import check_folds
+
+    if is_made(block["table"]) and not Path(block["table"]).exists():
+        return []
+    try:
+        check_folds(read_units(f"settings.{name}", block, max(lengths)), block)
+    except BadTableError as error:
+        return error.problems
+    return []

@@ -1,0 +1,56 @@
+"""Contexts of a fold's training units, at one n: their moments, the query's x among them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...problem.mixture import TaskMixture
+from ...problem.query_moments import QueryMoments, RawMoments, assemble
+from ...problem.streams import Stream, generator
+from . import ENGINES
+from .spec import Fold, read_fold
+from .tokens import Contexts
+
+
+class TableContexts:
+    """What training asks a source for; `spec` has its name and numbers."""
+
+    engines = ENGINES
+
+    def __init__(self, fold: Fold, n: int) -> None:
+        self.spec: TaskMixture = fold.mix
+        self.n = n
+        self._contexts = fold.training_contexts(n)
+        self._grams = self._contexts.grams
+        self._raw = self._moments(np.arange(len(self._grams)))
+
+    @classmethod
+    def read(cls, spec: str, n: int, table: str) -> TableContexts:
+        return cls(read_fold(spec, table), n)
+
+    def _moments(self, chosen: np.ndarray) -> list[RawMoments]:
+        """Per task, of these contexts; a task that is not among them has moments 0."""
+        contexts: Contexts = self._contexts
+        by_task = [chosen[contexts.task[chosen] == k] for k in range(self.spec.tasks)]
+        return [
+            RawMoments.of(contexts.query[own], contexts.label[own], self._grams[own], len(chosen))
+            for own in by_task
+        ]
+
+    def moments(self, mean_scale: float = 1.0) -> QueryMoments:
+        """With a mean scale s below 1, of the labels y − (1 − s)xᵀμ_k: then β has mean sμ_k."""
+        return self._assembled(self._raw, mean_scale)
+
+    def batch_moments(self, stream: int, index: int, size: int, mean_scale: float) -> QueryMoments:
+        """Of contexts drawn from those of the training units, with repetition."""
+        rng = generator(self.spec, self.n, Stream(stream), 1 + index)  # 0 has drawn the contexts
+        return self._assembled(self._moments(rng.integers(len(self._grams), size=size)), mean_scale)
+
+    def _assembled(self, raw: list[RawMoments], mean_scale: float) -> QueryMoments:
+        if mean_scale == 1:
+            return assemble(raw)
+        pairs = zip(raw, self.spec.means, strict=True)
+        return assemble([own.less((1 - mean_scale) * mean) for own, mean in pairs])
+
+
+CONTEXTS = TableContexts

@@ -1,0 +1,202 @@
+"""Reading a table: its units, or what to change in it or in the config."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+MISSING = ("", "na", "nan", "null", "none", ".")
+
+
+class BadTableError(ValueError):
+    """A table that cannot be used as the config says; `problems` has a line each."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """Rows that contexts are drawn from: of one unit, in one group."""
+
+    name: str
+    group: str
+    cluster: str  # what it stays in one fold with
+    x: np.ndarray  # [rows, features]
+    y: np.ndarray  # [rows]
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Those with rows enough for every n, and how many there were."""
+
+    path: str  # of the setting in the config, for messages
+    kept: list[Unit]
+    total: int
+    rows_needed: int
+
+    @property
+    def groups(self) -> list[str]:
+        return sorted({unit.group for unit in self.kept})
+
+
+def rows_needed(block: Mapping[str, Any], longest: int) -> int:
+    """Of a unit, for a context of this length and its query."""
+    return (longest + 1) * (2 if block.get("differences") else 1)
+
+
+def read_units(path: str, block: Mapping[str, Any], longest: int) -> Units:
+    """The units of a block's table, or BadTableError with a line for every problem."""
+    table = _Table(path, block)
+    units = table.units()
+    needed = rows_needed(block, longest)
+    kept = [unit for unit in units if len(unit.y) >= needed]
+    found = Units(path, kept, len(units), needed)
+    table.check(found, units, longest)
+    return found
+
+
+class _Table:
+    """A file's columns, and what is wrong with them."""
+
+    def __init__(self, path: str, block: Mapping[str, Any]) -> None:
+        self.path, self.block = path, block
+        self.problems: list[str] = []
+        self.columns = self._columns()
+
+    def _problem(self, key: str, text: str) -> None:
+        self.problems.append(f"{self.path}.{key}: {text}")
+
+    def _stop(self) -> None:
+        if self.problems:
+            raise BadTableError(self.problems)
+
+    def _columns(self) -> dict[str, tuple[str, ...]]:
+        file = self.block["table"]
+        try:
+            with Path(file).open(newline="", encoding="utf-8-sig") as source:
+                header, *rows = [row for row in csv.reader(source) if row]
+        except FileNotFoundError:
+            self._problem("table", f"there is no file {file}; give the path of a CSV file")
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            self._problem("table", f"{file} cannot be read ({error}); give a CSV file in UTF-8")
+        except ValueError:
+            self._problem("table", f"{file} is empty; give a CSV file with a line of column names")
+        self._stop()
+        if not rows:
+            self._problem("table", f"{file} has no rows below its column names; add some")
+        ragged = [i for i, row in enumerate(rows) if len(row) != len(header)]
+        if ragged:
+            text = f"line {ragged[0] + 2} of {file} has {len(rows[ragged[0]])} entries for "
+            self._problem("table", f"{text}{len(header)} columns; make them as many")
+        for name in sorted({name for name in header if header.count(name) > 1}):
+            self._problem("table", f"{file} has two columns {name!r}; rename one")
+        self._stop()
+        return dict(zip(header, zip(*rows, strict=True), strict=True))
+
+    def units(self) -> list[Unit]:
+        """By group and unit, sorted by name."""
+        block = self.block
+        keys = {key: block[key] for key in ("unit", "group", "fold_by", "target") if key in block}
+        known = ", ".join(self.columns)
+        for key, names in (*((k, [v]) for k, v in keys.items()), ("features", block["features"])):
+            for name in set(names) - set(self.columns):
+                self._problem(key, f"the table has no column {name!r}; it has {known}")
+        if block["target"] in block["features"]:
+            self._problem("target", f"{block['target']!r} is among the features; remove it there")
+        if block.get("intercept") and block.get("differences"):
+            self._problem("intercept", "differences of rows have none; set one of them to false")
+        self._stop()
+        labels = [
+            self._names(key, keys[key]) for key in ("unit", "group", "fold_by") if key in keys
+        ]
+        numbers = [self._numbers("features", name) for name in block["features"]]
+        target = self._numbers("target", block["target"])
+        self._stop()
+        return self._gather(labels, np.stack(numbers, axis=1), target)
+
+    def _names(self, key: str, column: str) -> list[str]:
+        values = [value.strip() for value in self.columns[column]]
+        self._complain_of_missing(key, column, [value.lower() in MISSING for value in values])
+        return values
+
+    def _numbers(self, key: str, column: str) -> np.ndarray:
+        values = self.columns[column]
+        missing = [value.strip().lower() in MISSING for value in values]
+        self._complain_of_missing(key, column, missing)
+        numbers = np.array([_number(value) for value in values])
+        bad = np.flatnonzero(~np.isfinite(numbers) & ~np.array(missing))
+        if len(bad):
+            text = f"{values[bad[0]]!r} in column {column}, line {bad[0] + 2}, is not a number"
+            fix = "write numbers, or leave the column or the row out"
+            self._problem(key, f"{text}{_more(len(bad))}; {fix}")
+        return numbers
+
+    def _complain_of_missing(self, key: str, column: str, missing: list[bool]) -> None:
+        lines = [i + 2 for i, gone in enumerate(missing) if gone]
+        if lines:
+            text = f"column {column} is empty in line {lines[0]}{_more(len(lines))}"
+            self._problem(key, f"{text}; fill it in, or leave the row out")
+
+    def _gather(self, labels: list[list[str]], x: np.ndarray, y: np.ndarray) -> list[Unit]:
+        rows: dict[tuple[str, str], list[int]] = {}
+        for i, (unit, group) in enumerate(zip(*labels[:2], strict=True)):
+            rows.setdefault((group, unit), []).append(i)
+        found = []
+        together = labels[-1] if "fold_by" in self.block else labels[0]
+        for (group, unit), members in sorted(rows.items()):
+            clusters = sorted({together[i] for i in members})
+            if len(clusters) > 1:
+                text = f"unit {unit!r} is in {clusters[0]!r} and in {clusters[1]!r}"
+                self._problem("fold_by", f"{text}; name a column that is one value in a unit")
+                self._stop()
+            found.append(Unit(unit, group, clusters[0], x[members], y[members]))
+        return found
+
+    def check(self, units: Units, everything: list[Unit], longest: int) -> None:
+        """Whether enough is left, and whether what is left varies."""
+        rows = units.rows_needed
+        if not units.kept:
+            most = max(len(unit.y) for unit in everything)
+            text = f"no unit has the {rows} rows that n = {longest} needs; the largest has {most}"
+            self._problem("n", f"{text}; use shorter contexts")
+            self._stop()
+        for group in sorted({unit.group for unit in everything}):
+            count = sum(unit.group == group for unit in units.kept)
+            if count < 2:
+                text = f"{group!r} has {count} unit{'' if count == 1 else 's'} with {rows} rows"
+                self._problem("group", f"{text}; use shorter contexts, or leave its rows out")
+        self._check_features(units)
+        self._stop()
+
+    def _check_features(self, units: Units) -> None:
+        within = self.block.get("differences")
+        x = np.concatenate([u.x - u.x.mean(0) if within else u.x for u in units.kept])
+        x = x - x.mean(0)
+        scale = np.abs(x).max(0)
+        constant = scale <= 1e-12 * np.abs(np.concatenate([u.x for u in units.kept])).max(0)
+        for name in [name for name, c in zip(self.block["features"], constant, strict=True) if c]:
+            where = "does not vary within units" if within else "is constant"
+            self._problem("features", f"{name!r} {where}; remove it")
+        if not constant.any() and np.linalg.matrix_rank(x / scale) < len(scale):
+            self._problem("features", "are linearly dependent; remove one")
+        y = np.concatenate([u.y - u.y.mean() if within else u.y for u in units.kept])
+        if np.ptp(y) == 0:
+            self._problem("target", f"{self.block['target']!r} is constant; name another")
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
+
+
+def _more(count: int) -> str:
+    return f" (and {count - 1} more)" if count > 1 else ""

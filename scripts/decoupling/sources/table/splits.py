@@ -1,0 +1,110 @@
+"""Folds of units, and how rows are standardised: by what the training units say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .rows import BadTableError, Unit, Units
+
+TINY = 1e-12  # of a column's largest entry
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    training: list[Unit]
+    held_out: list[Unit]
+
+
+def check_folds(units: Units, block: Mapping[str, Any]) -> None:
+    """Whether every fold leaves two units of every group to train on."""
+    folds, clusters = block.get("folds", 5), {unit.cluster for unit in units.kept}
+    what = block.get("fold_by", block["unit"])
+    text = None
+    if folds < 2:
+        text = f"is {folds}; use 2 or more, as one part is held out and the rest trained on"
+    elif folds > len(clusters):
+        text = f"is {folds}, but the column {what} has {len(clusters)} values; use fewer"
+    else:
+        for fold in range(folds):
+            made = split(units.kept, folds, fold)
+            names = [unit.group for unit in made.training]
+            few = [group for group in units.groups if names.count(group) < 2]
+            if few:
+                text = f"without fold {fold}, fewer than 2 units of {few[0]!r} are left to train on"
+                text += "; use more folds, or leave its rows out"
+                break
+            _check_spread(units, block, made.training)
+    if text:
+        raise BadTableError([f"{units.path}.folds: {text}"])
+
+
+def _check_spread(units: Units, block: Mapping[str, Any], training: Sequence[Unit]) -> None:
+    """Whether every column varies in every group, by whose deviation it is divided."""
+    scale = Scale.of(training, bool(block.get("differences")))
+    rounding = TINY * np.abs(np.concatenate([unit.x for unit in training])).max(0)
+    for group in units.groups:
+        still = np.flatnonzero(scale.x_sd[group] <= rounding)
+        found = [("features", block["features"][i]) for i in still]
+        found += [("target", block["target"])] if scale.y_sd[group] == 0 else []
+        if found:
+            key, name = found[0]
+            text = f"{name!r} does not vary in the training units of group {group!r}; remove it"
+            raise BadTableError([f"{units.path}.{key}: {text}"])
+
+
+def split(units: Sequence[Unit], folds: int, fold: int) -> Split:
+    """Clusters in an order that depends on how many there are, dealt out to the folds."""
+    clusters = sorted({unit.cluster for unit in units})
+    order = np.random.default_rng([len(clusters), folds]).permutation(len(clusters))
+    out = {clusters[place] for place in order[fold::folds]}
+    return Split(
+        [unit for unit in units if unit.cluster not in out],
+        [unit for unit in units if unit.cluster in out],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """x and y less their means over all rows, over their standard deviations in the group; where
+    tokens are differences of rows, over those within its units."""
+
+    x_mean: np.ndarray  # [features]
+    y_mean: float
+    x_sd: dict[str, np.ndarray]  # by group
+    y_sd: dict[str, float]
+
+    @classmethod
+    def of(cls, units: Sequence[Unit], differences: bool) -> Scale:
+        x, y = np.concatenate([u.x for u in units]), np.concatenate([u.y for u in units])
+        groups: dict[str, list[Unit]] = {}
+        for unit in units:
+            groups.setdefault(unit.group, []).append(unit)
+        x_sd = {name: _deviation([u.x for u in own], differences) for name, own in groups.items()}
+        y_sd = {name: _deviation([u.y for u in own], differences) for name, own in groups.items()}
+        return cls(x.mean(0), float(y.mean()), x_sd, {name: float(sd) for name, sd in y_sd.items()})
+
+    def apply(self, unit: Unit) -> Unit:
+        x = (unit.x - self.x_mean) / self.x_sd[unit.group]
+        return replace(unit, x=x, y=(unit.y - self.y_mean) / self.y_sd[unit.group])
+
+    def to_dict(self) -> dict[str, Any]:
+        x_sd = {name: sd.tolist() for name, sd in self.x_sd.items()}
+        means = {"x_mean": self.x_mean.tolist(), "y_mean": self.y_mean}
+        return {**means, "x_sd": x_sd, "y_sd": self.y_sd}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Scale:
+        x_sd = {name: np.array(sd) for name, sd in fields["x_sd"].items()}
+        return cls(np.array(fields["x_mean"]), fields["y_mean"], x_sd, fields["y_sd"])
+
+
+def _deviation(parts: Sequence[np.ndarray], within: bool) -> np.ndarray:
+    """Of all rows; or of rows about their unit's mean."""
+    if within:
+        squares = sum(((part - part.mean(0)) ** 2).sum(0) for part in parts)
+        return np.sqrt(squares / sum(len(part) - 1 for part in parts))
+    return np.concatenate(parts).std(0)

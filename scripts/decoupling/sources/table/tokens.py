@@ -1,0 +1,65 @@
+"""Contexts of real rows: tokens drawn from a unit, reproducibly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .rows import Unit
+
+
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """Contexts of n tokens with their query, which is the last: as many of every unit."""
+
+    x: np.ndarray  # [contexts, n + 1, d]
+    y: np.ndarray  # [contexts, n + 1]
+    unit: np.ndarray  # position of the unit: [contexts]
+    task: np.ndarray  # [contexts]
+
+    @property
+    def query(self) -> np.ndarray:
+        return self.x[:, -1]
+
+    @property
+    def label(self) -> np.ndarray:
+        return self.y[:, -1]
+
+    @property
+    def grams(self) -> np.ndarray:
+        """Σ zzᵀ of the context's tokens z = [x; y]: [contexts, D, D]."""
+        tokens = np.concatenate([self.x, self.y[..., None]], axis=-1)[:, :-1]
+        return tokens.mT @ tokens
+
+
+def tokens_of(unit: Unit, intercept: bool) -> np.ndarray:
+    """The rows of x as the model sees them, [rows, d]."""
+    return np.insert(unit.x, 0, 1.0, axis=1) if intercept else unit.x
+
+
+def draw(
+    rng: np.random.Generator,
+    units: Sequence[Unit],
+    groups: Sequence[str],
+    n: int,
+    count: int,
+    intercept: bool,
+    differences: bool,
+) -> Contexts:
+    """`count` contexts of every unit: different rows of it in random order, or differences of
+    disjoint pairs of rows over √2."""
+    xs, ys = [], []
+    rows = (n + 1) * (2 if differences else 1)
+    for unit in units:
+        chosen = rng.random((count, len(unit.y))).argsort(1)[:, :rows]
+        x, y = tokens_of(unit, intercept)[chosen], unit.y[chosen]
+        if differences:
+            x, y = (x[:, ::2] - x[:, 1::2]) / 2**0.5, (y[:, ::2] - y[:, 1::2]) / 2**0.5
+        xs.append(x)
+        ys.append(y)
+    place = {group: k for k, group in enumerate(groups)}
+    tasks = [place[unit.group] for unit in units]
+    unit = np.repeat(np.arange(len(units)), count)
+    return Contexts(np.concatenate(xs), np.concatenate(ys), unit, np.repeat(tasks, count))

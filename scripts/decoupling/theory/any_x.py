@@ -1,0 +1,111 @@
+"""Theorems 1–4 and `shared` for any x: Gaussian or not, rows of a context independent or not.
+
+Under Assumption 1, ŷ = x_qᵀ(Wg + v_k) with g = Σ_i x_i y_i; v_k = Wp_k can be any vector. Given β
+with second moment S, E[gᵢgⱼ | X] = CSC + σ²C with C = Σ_i x_i x_iᵀ, so that the risk is a quadratic
+form of W and v_k whose coefficients are moments of x (`problem.design`). It is solved as the linear
+system that it is. With independent Gaussian rows these are the theorems of `theory.theorems`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..problem.design import Design
+from ..problem.mixture import TaskMixture
+
+
+@dataclass(frozen=True, eq=False)
+class AnyForm:
+    """Its risk, and ŷ = x_qᵀ(Wg + v_k) reaches it; for `joint_heads`, with y_i − x_iᵀμ_k in g."""
+
+    risk: float
+    weight: np.ndarray  # W: [d, d]
+    shifts: np.ndarray  # v_k: [K, d]
+
+
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """Risk = power − 2⟨linear, w⟩ + ⟨w, Hw⟩ over the entries w of W; and what prompts add."""
+
+    power: float  # E[y²]
+    linear: np.ndarray  # E[y x_q ⊗ g]: [d²]
+    square: np.ndarray  # H = E[x_q x_qᵀ ⊗ ggᵀ]: [d², d²]
+    sigma_x: np.ndarray
+    rows: np.ndarray  # E[x_q x_qᵀ ⊗ C]: [d] * 4
+
+    def bias(self, mean: np.ndarray) -> np.ndarray:
+        """E[x_q ŷ | k] = W ↦ E[x_q x_qᵀWC]μ_k, as a matrix on w: [d, d²]."""
+        dim = len(mean)
+        return np.einsum("acbe,e->cab", self.rows, mean).reshape(dim, dim * dim)
+
+
+def _form(second: np.ndarray, noise: float, design: Design, n: int) -> _Form:
+    """For β with this second moment."""
+    dim = len(second)
+    inner = n * np.einsum("acbfge,fg->abce", design.query_fourth, second)
+    inner += n * (n - 1) * np.einsum("acbfge,fg->abce", design.query_pair, second)
+    inner += n * noise * design.pair.transpose(0, 2, 1, 3)
+    linear = n * np.einsum("afgb,fg->ab", design.pair, second)
+    power = float(np.trace(design.sigma_x @ second)) + noise
+    square = inner.reshape(dim * dim, dim * dim)
+    return _Form(power, linear.ravel(), square, design.sigma_x, n * design.pair)
+
+
+def plain(mix: TaskMixture, design: Design, n: int) -> AnyForm:
+    """Theorem 1."""
+    form = _form(mix.biased_cov, mix.noise_var, design, n)
+    weight = np.linalg.solve(form.square, form.linear)
+    risk = form.power - form.linear @ weight
+    return AnyForm(float(risk), weight.reshape(mix.dim, -1), np.zeros_like(mix.means))
+
+
+def finetune(mix: TaskMixture, design: Design, n: int) -> AnyForm:
+    """Theorem 2: the best v_k on Theorem 1's W removes E[x_q(y − ŷ) | k]."""
+    base = plain(mix, design, n)
+    form = _form(mix.biased_cov, mix.noise_var, design, n)
+    left = [design.sigma_x @ mean - form.bias(mean) @ base.weight.ravel() for mean in mix.means]
+    shifts = np.linalg.solve(design.sigma_x, np.array(left).T).T
+    gain = mix.weights @ (shifts * left).sum(1)
+    return AnyForm(float(base.risk - gain), base.weight, shifts)
+
+
+def joint(mix: TaskMixture, design: Design, n: int) -> AnyForm:
+    """Theorem 3: W and v_k together; v_k is eliminated first."""
+    form = _form(mix.biased_cov, mix.noise_var, design, n)
+    square, linear, power = form.square, form.linear, form.power
+    for weight, mean in zip(mix.weights, mix.means, strict=True):
+        bias = form.bias(mean)
+        square = square - weight * bias.T @ np.linalg.solve(design.sigma_x, bias)
+        linear = linear - weight * bias.T @ mean
+        power = power - weight * mean @ design.sigma_x @ mean
+    found = np.linalg.solve(square, linear)
+    biases = np.array([form.bias(mean) @ found for mean in mix.means])
+    shifts = mix.means - np.linalg.solve(design.sigma_x, biases.T).T
+    return AnyForm(float(power - linear @ found), found.reshape(mix.dim, -1), shifts)
+
+
+def joint_heads(mix: TaskMixture, design: Design, n: int) -> AnyForm:
+    """Theorem 4: a head takes μ_k out of the context's labels, the prompt puts it back."""
+    form = _form(mix.debiased_cov, mix.noise_var, design, n)
+    weight = np.linalg.solve(form.square, form.linear)
+    risk = form.power - form.linear @ weight
+    return AnyForm(float(risk), weight.reshape(mix.dim, -1), mix.means)
+
+
+def shared(mix: TaskMixture, design: Design, n: int) -> AnyForm:
+    """One prompt for all tasks: Theorem 3 of the mixture as one task."""
+    found = joint(mix.merged(), design, n)
+    shifts = np.broadcast_to(found.shifts, mix.means.shape)
+    return AnyForm(found.risk, found.weight, shifts)
+
+
+ANY_X: dict[str, Callable[[TaskMixture, Design, int], AnyForm]] = {
+    "plain": plain,
+    "shared": shared,
+    "finetune": finetune,
+    "joint": joint,
+    "joint_heads": joint_heads,
+}

@@ -1,0 +1,29 @@
+"""What theory predicts of a table's fold, from its training units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..problem.design import Design
+from ..problem.mixture import TaskMixture
+from .any_x import ANY_X
+from .theorems import CLOSED_FORMS
+
+
+def fold_table(mix: TaskMixture, design: Design, lengths: Sequence[int]) -> list[dict[str, Any]]:
+    """The closed forms at every n with x as in the paper, Gaussian (`theorem`); with the measured
+    moments of x (`measured`); and with its measured fourth moment but independent rows
+    (`independent`)."""
+    independent = Design.independent(mix.sigma_x, design.fourth)
+    rows = []
+    for n in lengths:
+        found = {("theorem", arm): CLOSED_FORMS["theorem"][arm](mix, n).risk for arm in ANY_X}
+        for curve, given in (("measured", design), ("independent", independent)):
+            found |= {(curve, arm): form(mix, given, n).risk for arm, form in ANY_X.items()}
+        point = {"setting": mix.name, "n": n}
+        rows += [
+            {**point, "curve": c, "arm": a, "risk": risk, "normalized": risk / mix.label_power}
+            for (c, a), risk in found.items()
+        ]
+    return rows

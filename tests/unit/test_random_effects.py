@@ -1,0 +1,89 @@
+"""Random effects: REML by EM against the likelihood itself, and against known effects."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from decoupling.sources.table.random_effects import Sums, fit
+from scipy.optimize import minimize
+
+COVS = np.array([[[0.5, 0.2], [0.2, 0.4]], [[0.3, -0.1], [-0.1, 0.6]]])
+MEANS = np.array([[1.0, -1.0], [0.0, 2.0]])
+NOISE = 0.7
+
+
+def units(count: int, rows: int, seed: int = 0) -> list[list[tuple[np.ndarray, np.ndarray]]]:
+    """(X, y) of units of two groups; some have one row, fewer than coefficients."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for mean, cov in zip(MEANS, COVS, strict=True):
+        own = []
+        for unit in range(count):
+            size = 1 if unit % 5 == 0 else rows
+            x = rng.standard_normal((size, 2))
+            beta = mean + np.linalg.cholesky(cov) @ rng.standard_normal(2)
+            own.append((x, x @ beta + NOISE**0.5 * rng.standard_normal(size)))
+        found.append(own)
+    return found
+
+
+def sums(groups: list) -> list[Sums]:
+    return [
+        Sums(
+            np.array([x.T @ x for x, _ in own]),
+            np.array([x.T @ y for x, y in own]),
+            np.array([y @ y for _, y in own]),
+            np.array([len(y) for _, y in own]),
+        )
+        for own in groups
+    ]
+
+
+def restricted_deviance(groups: list, covs: np.ndarray, noise: float) -> float:
+    """−2 log of the restricted likelihood, from its definition."""
+    total = 0.0
+    for own, cov in zip(groups, covs, strict=True):
+        precision, right = np.zeros((2, 2)), np.zeros(2)
+        for x, y in own:
+            inverse = np.linalg.inv(x @ cov @ x.T + noise * np.eye(len(y)))
+            total -= np.linalg.slogdet(inverse)[1]
+            total += y @ inverse @ y
+            precision += x.T @ inverse @ x
+            right += x.T @ inverse @ y
+        total += np.linalg.slogdet(precision)[1] - right @ np.linalg.solve(precision, right)
+    return float(total)
+
+
+def test_estimates_minimise_the_restricted_deviance():
+    groups = units(40, 6)
+    found = fit(sums(groups))
+
+    def deviance(unknowns: np.ndarray) -> float:
+        roots = np.zeros((2, 2, 2))
+        roots[:, [0, 1, 1], [0, 0, 1]] = unknowns[:6].reshape(2, 3)
+        return restricted_deviance(groups, roots @ roots.mT, np.exp(unknowns[6]))
+
+    roots = np.linalg.cholesky(found.covs)
+    start = np.append(roots[:, [0, 1, 1], [0, 0, 1]].ravel(), np.log(found.noise_var))
+    options = {"xatol": 1e-6, "fatol": 1e-9, "maxiter": 4000, "maxfev": 4000}
+    best = minimize(deviance, start, method="Nelder-Mead", options=options)
+    assert deviance(start) - best.fun < 1e-4  # of a deviance whose unit is a χ² with one degree
+    assert np.exp(best.x[6]) == pytest.approx(found.noise_var, rel=2e-3)
+
+
+def test_known_effects_are_found():
+    """With 1,000 units a group; errors of a few percent are the sample's."""
+    found = fit(sums(units(1000, 8, seed=1)))
+    np.testing.assert_allclose(found.means, MEANS, atol=0.1)
+    np.testing.assert_allclose(found.covs, COVS, atol=0.12)
+    assert found.noise_var == pytest.approx(NOISE, rel=0.04)
+
+
+def test_covariances_stay_positive_definite():
+    """Units that do not differ at all."""
+    rng = np.random.default_rng(2)
+    same = [(x, x @ MEANS[0]) for x in rng.standard_normal((30, 5, 2))]
+    same = [(x, y + rng.standard_normal(5)) for x, y in same]
+    found = fit(sums([same, same]))
+    assert (np.linalg.eigvalsh(found.covs) > 0).all()
+    assert np.abs(found.covs).max() < 0.2

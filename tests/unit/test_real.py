@@ -1,0 +1,179 @@
+"""Held-out risks of a table: literal predictions, baselines, folds together, and their errors."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from decoupling.models.arms import ARMS
+from decoupling.plan.config import read_config
+from decoupling.plan.jobs import setting_runs
+from decoupling.problem.design import Design
+from decoupling.results.aggregate import seed_minimum
+from decoupling.results.held_out import held_out_rows, predict, read_parameters
+from decoupling.results.real import real_rows
+from decoupling.sources.table.baselines import baselines, choose_penalty
+from decoupling.sources.table.contexts import TableContexts
+from decoupling.sources.table.spec import Fold, make_spec, read_fold
+from decoupling.theory.fold_table import fold_table
+from decoupling.train.training import train
+from tables import make_rows, write
+
+N = 2
+ARM_NAMES = ["plain", "shared", "finetune", "joint", "joint_heads"]
+RECIPE = {"gradient": "exact", "iterations": 600, "lr": 0.03, "schedule": "cosine"}
+
+
+def fold_settings(block: dict) -> dict:
+    raw = {
+        "protocol": "p",
+        "protocols": {"p": {"seeds": 2, "seeds_per_job": 2, "table": RECIPE}},
+        "settings": {
+            "x": {**block, "n": [1, N], "models": ["attention", "reduced"], "arms": ARM_NAMES}
+        },
+    }
+    config = read_config(raw)
+    return {"protocol": config.protocol, "parts": config.settings["x"].parts}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """A small table, trained and tested on all its folds at one n."""
+    block = write(tmp_path_factory.mktemp("table") / "t.csv", make_rows(24, 10))
+    block["fold_by"] = "school"
+    found = {"specs": [], "held_out": [], "theory": [], "risks": [], "folds": [], "runs": []}
+    made = fold_settings(block)
+    for name, setting in made["parts"].items():
+        text = make_spec(name, setting.block, N)
+        contexts = TableContexts.read(text, N, block["table"])
+        runs = setting_runs(made["protocol"], setting)
+        done = train(contexts, runs, range(2))
+        fold = read_fold(text, block["table"])
+        parameters = read_parameters(pd.DataFrame(done.parameters))[N]
+        listed = [{"module": r.module, "model": r.model, "layers": 1, "arm": r.arm} for r in runs]
+        found["held_out"] += held_out_rows(fold, N, listed, parameters)
+        design = Design.from_dict(json.loads(text)["table"]["design"])
+        found["theory"] += fold_table(fold.mix, design, [N])
+        found["risks"] += seed_minimum(pd.DataFrame(done.rows), fold.mix)
+        found["specs"].append(json.loads(text))
+        found["folds"].append(fold)
+        found["runs"].append(done.rows)
+    tables = (pd.DataFrame(found[key]) for key in ("held_out", "theory", "risks"))
+    found["real"] = pd.DataFrame(real_rows("x", *tables, found["specs"]))
+    return found
+
+
+def test_every_arm_is_trained_and_tested(trained: dict):
+    real = trained["real"]
+    attention = set(real[real.model == "attention"].arm)
+    assert attention == set(ARM_NAMES)
+    assert set(real[real.model == "reduced"].arm) == set(ARM_NAMES) - {"joint_heads"}
+    baseline = {"ols", "ridge", "group_mean", "pooled", "blup"}
+    assert set(real[real.model == "baseline"].arm) == baseline
+    assert (real.units == 24).all()
+    assert (real.clusters == 12).all()
+
+
+def test_seeds_are_chosen_on_training_units(trained: dict):
+    """What chooses is the risk on the training contexts, literally."""
+    fold, rows = trained["folds"][0], pd.DataFrame(trained["runs"][0])
+    assert (rows.selection_risk == rows.risk).all()
+    held_out = pd.DataFrame(trained["held_out"])
+    own = held_out[held_out.setting == fold.mix.name]
+    assert not {tuple(u) for u in trained["specs"][0]["table"]["training"]} & set(
+        zip(own.group, own.unit, strict=True)
+    )
+
+
+def test_reduced_training_reaches_least_squares(trained: dict):
+    """Its risk is a quadratic form of W: y_q regressed on x_q ⊗ g, over the training contexts."""
+    contexts = trained["folds"][0].training_contexts(N)
+    summary = np.einsum("bid,bi->bd", contexts.x[:, :-1], contexts.y[:, :-1])
+    products = (contexts.query[:, :, None] * summary[:, None]).reshape(len(summary), -1)
+    fitted = products @ np.linalg.lstsq(products, contexts.label, rcond=None)[0]
+    rows = pd.DataFrame(trained["runs"][0])
+    plain = rows[(rows.model == "reduced") & (rows.arm == "plain")]
+    assert plain.risk.min() == pytest.approx(((fitted - contexts.label) ** 2).mean(), rel=1e-5)
+
+
+def test_predictions_are_those_of_attention_on_tokens():
+    """Against the sequence: a prompt, n tokens and the query."""
+    from decoupling.models.attention import Attention
+    from decoupling.sources.table.tokens import Contexts
+
+    rng = np.random.default_rng(0)
+    contexts = Contexts(
+        rng.standard_normal((5, 4, 2)), rng.standard_normal((5, 4)), np.arange(5), np.arange(5) % 2
+    )
+    params = Attention(2, 2).initial_values(ARMS["joint_heads"], [3], 0.7)
+    found = predict(Attention(2, 2).one_layer(params), contexts, contexts.grams)
+    query, key, value = (params[name][0, 0] for name in ("query", "key", "value"))
+    for b, made in enumerate(found):
+        tokens = np.column_stack([contexts.x[b], contexts.y[b]])
+        tokens[-1, -1] = 0
+        sequence = np.vstack([params["prompts"][0, b % 2], tokens])
+        scores = sequence[-1] @ query @ key.T @ sequence[:-1].T
+        assert made == pytest.approx(scores @ sequence[:-1] @ value @ params["heads"][0, b % 2])
+
+
+def test_errors_are_by_bootstrap_over_clusters(trained: dict):
+    """About what the spread of clusters' ratios says, by the usual linearisation."""
+    held_out = pd.DataFrame(trained["held_out"])
+    own = held_out[(held_out.model == "attention") & (held_out.arm == "joint")]
+    sums = own.groupby("cluster")[["risk", "label_power"]].sum()
+    ratio = sums.risk.sum() / sums.label_power.sum()
+    rest = (sums.risk - ratio * sums.label_power).to_numpy()
+    linear = (rest**2).sum() ** 0.5 / sums.label_power.sum()
+    real = trained["real"]
+    row = real[(real.model == "attention") & (real.arm == "joint")].iloc[0]
+    assert row.normalized == pytest.approx(ratio, rel=1e-12)
+    assert row.normalized_se == pytest.approx(linear, rel=0.15)
+    assert row.risk == pytest.approx(own.risk.mean())
+
+
+def test_gains_are_paired(trained: dict):
+    real = trained["real"]
+    rows = real[real.model == "reduced"].set_index("arm")
+    gain = rows.normalized["plain"] - rows.normalized["joint"]
+    assert rows.gain["joint"] == pytest.approx(gain)
+    assert rows.gain["plain"] == rows.gain_se["plain"] == 0
+    both = np.hypot(rows.normalized_se["plain"], rows.normalized_se["joint"])
+    assert 0 < rows.gain_se["joint"] < both
+
+
+def test_gate_compares_label_powers(trained: dict):
+    powers = [
+        fold.mix.label_power / spec["table"]["label_power"]
+        for fold, spec in zip(trained["folds"], trained["specs"], strict=True)
+    ]
+    assert trained["real"].gate.iloc[0] == pytest.approx(np.mean(powers))
+    assert abs(trained["real"].gate.iloc[0] - 1) < 0.1
+
+
+def test_blup_is_the_best_baseline_here(trained: dict):
+    """The table's effects are Gaussian, so that it is close to Bayes-optimal."""
+    real = trained["real"]
+    rows = real[real.model == "baseline"].set_index("arm").normalized
+    assert rows["blup"] == rows.min()
+    assert rows["ridge"] < rows["ols"]
+
+
+def test_baselines_are_what_they_say(trained: dict):
+    fold: Fold = trained["folds"][0]
+    contexts = fold.held_out_contexts(N)
+    made = baselines(fold, N, contexts)
+    x, y, query = contexts.x[0, :-1], contexts.y[0, :-1], contexts.query[0]
+    ols = np.linalg.lstsq(x, y, rcond=None)[0]
+    assert made["ols"][0] == pytest.approx(query @ ols)
+    penalty = choose_penalty(fold.training_contexts(N))
+    ridge = np.linalg.solve(x.T @ x + penalty * np.eye(2), x.T @ y)
+    assert made["ridge"][0] == pytest.approx(query @ ridge)
+    mean, cov = fold.mix.means[contexts.task[0]], fold.mix.covs[contexts.task[0]]
+    assert made["group_mean"][0] == pytest.approx(query @ mean)
+    inverse = np.linalg.inv(x @ cov @ x.T + fold.mix.noise_var * np.eye(N))
+    assert made["blup"][0] == pytest.approx(query @ (mean + cov @ x.T @ inverse @ (y - x @ mean)))
+    rows = np.concatenate([np.column_stack([u.x, u.y]) for u in fold.training])
+    pooled = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)[0]
+    assert made["pooled"][0] == pytest.approx(query @ pooled)

@@ -1,0 +1,91 @@
+"""Figures and facts of real data, from small tables."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from decoupling.draw.style import ARM_STYLE
+from decoupling.figures import Tables, real, real_gain
+from decoupling.results.real_facts import real_facts
+from decoupling.results.tables import REAL
+
+ARMS = ("plain", "shared", "finetune", "joint", "joint_heads")
+BASELINES = ("ols", "ridge", "group_mean", "pooled", "blup")
+RISKS = dict(
+    zip((*ARMS, *BASELINES), (0.8, 0.6, 0.7, 0.5, 0.4, 2.0, 0.7, 0.5, 0.55, 0.4), strict=True)
+)
+LENGTHS = (1, 5)
+
+
+def rows(setting: str, gate: float) -> list[dict]:
+    """The measured theorem is right for every arm but plain, which it misses by 5 errors."""
+    found = []
+    for n in LENGTHS:
+        for model, arms in (("attention", ARMS), ("reduced", ARMS[:-1]), ("baseline", BASELINES)):
+            for arm in arms:
+                risk, trained = RISKS[arm], model != "baseline"
+                row = dict.fromkeys(REAL.names, 0.01)
+                row |= {"setting": setting, "n": n, "model": model, "layers": 1, "arm": arm}
+                row |= {"normalized": risk, "gain": 0.8 - risk, "gate": gate, "units": 20}
+                row |= {"over_shared": 0.6 - risk, "units_total": 24, "clusters": 9, "seeds": 3}
+                row |= {"measured": risk - 0.05 * (arm == "plain"), "theorem": risk + 0.1}
+                found.append(row if trained else row | {"measured": None, "theorem": None})
+    return found
+
+
+@pytest.fixture
+def table() -> pd.DataFrame:
+    return pd.DataFrame(rows("good", 1.02) + rows("bad", 1.3))
+
+
+def setting(name: str) -> dict:
+    return {
+        "name": name, "model": "attention", "theory_model": "reduced", "dim": 3, "group": "kind",
+        "fold_by": "school", "folds": 5, "intercept": True, "differences": False,
+    }  # fmt: skip
+
+
+def texts(figure) -> str:
+    axes = [ax for sub in figure.subfigs for ax in sub.axes]
+    return "\n".join(ax.get_title() for ax in axes)
+
+
+@pytest.mark.parametrize("kind", [real.KIND, real_gain.KIND])
+def test_figures_are_drawn_with_all_arms(table: pd.DataFrame, kind):
+    drawing = {"settings": [setting("good"), setting("bad")]}
+    empty = table[:0]
+    figure = kind.draw(drawing, Tables({}, empty, empty, empty, empty, {"real": table}), "note")
+    labels = [text.get_text() for text in figure.subfigs[1].legends[0].get_texts()]
+    if kind is real.KIND:
+        assert {ARM_STYLE[arm][2] for arm in ARMS} <= set(labels)
+        assert "BLUP (below)" in labels
+        assert texts(figure).count("GATE FAILS") == 1
+    else:
+        assert labels[:2] == ["good", "bad: gate fails (1.30)"]
+
+
+def test_gate_is_ten_percent(table: pd.DataFrame):
+    assert not real.fails_gate(table[table.setting == "good"])
+    assert real.fails_gate(table[table.setting == "bad"])
+
+
+def test_gains_are_of_joint_over_plain(table: pd.DataFrame):
+    found = real_gain.gains(table, setting("good"), "reduced")
+    assert list(found.index) == [1, 5]
+    assert found.gain.tolist() == pytest.approx([0.3, 0.3])
+    assert found.measured.tolist() == pytest.approx([0.25, 0.25])
+    assert found.theorem.tolist() == pytest.approx([0.3, 0.3])
+
+
+def test_facts(table: pd.DataFrame):
+    facts = real_facts(table)
+    assert [row["setting"] for row in facts["real_about"]] == ["good", "bad"]
+    (agreement, _) = facts["real_agreement"]
+    assert (agreement["points"], agreement["measured"], agreement["theorem"]) == (10, 8, 0)
+    assert agreement["measured_most"] == pytest.approx(0.05 / 0.75)
+    gain = facts["real_gains"][0]
+    assert (gain["gain"], gain["part"]) == pytest.approx((0.3, 0.2 / 0.3))
+    assert (gain["own"], gain["measured"]) == pytest.approx((0.1, 0.25))
+    (point, *_) = facts["real_points"]
+    assert (point["arm"], point["normalized"], point["attention"]) == ("plain", 0.8, 0.8)
+    assert facts["real_context"][0]["blup"] == 0.4

@@ -1,0 +1,112 @@
+"""A setting with a table: from a CSV file to its figure, and what a changed file reruns."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from decoupling.results.tables import HELD_OUT, REAL
+
+from .conftest import ROOT, Project, copy_sources, tiny_config
+
+sys.path.insert(0, str(ROOT / "tests/unit"))
+from tables import make_rows, write
+
+SETTING = {"n": [1, 3], "folds": 2, "arms": ["plain", "joint"]}
+FIGURE = "figures/mine.pdf"
+OTHER = "figures/one.pdf"  # of a mixture
+EVERYTHING = {
+    "fold": 2,
+    "fold_theory": 2,
+    "train": 4,
+    "aggregate": 2,
+    "held_out": 2,
+    "real": 1,
+    "figure": 1,
+}
+
+
+def config_with(block: dict) -> dict:
+    config = tiny_config()
+    config["settings"] |= {"mine": block | {"table": "mine.csv"} | SETTING}
+    config["figures"]["gain"] = {"kind": "real_gain", "settings": ["mine"]}
+    return config
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with the figures of a small table."""
+    project = copy_sources(tmp_path_factory.mktemp("table") / "project")
+    project.write_config(config_with(write(project.path / "mine.csv", make_rows())))
+    project.snakemake("--", FIGURE, OTHER, "figures/gain.pdf")
+    return project.path
+
+
+@pytest.fixture
+def project(made: Path, tmp_path: Path) -> Project:
+    shutil.copytree(made, tmp_path / "project", symlinks=True)
+    return Project(tmp_path / "project")
+
+
+def test_figures_and_tables_are_made(project: Project) -> None:
+    for name in ("mine", "gain"):
+        assert (project.path / f"figures/{name}.png").exists()
+    real = pd.read_parquet(project.path / "data/smoke/real/mine.parquet")
+    assert list(real.columns) == REAL.names
+    assert set(real.n) == {1, 3}
+    held_out = pd.read_parquet(project.path / "data/smoke/held_out/mine.fold1.parquet")
+    assert list(held_out.columns) == HELD_OUT.names
+    assert project.planned("--", FIGURE) == {}
+
+
+def test_touching_the_table_does_nothing(project: Project) -> None:
+    (project.path / "mine.csv").touch()
+    assert project.planned("--", FIGURE) == {}
+
+
+def test_a_changed_table_reruns_all_that_depends_on_it_and_nothing_else(project: Project) -> None:
+    rows = make_rows()
+    rows[0][-1] += 0.5
+    write(project.path / "mine.csv", rows)
+    assert project.planned("--", FIGURE, OTHER) == EVERYTHING
+
+
+def test_another_n_trains_that_n_alone(project: Project) -> None:
+    config = project.config
+    config["settings"]["mine"]["n"] = [1, 2, 3]
+    project.write_config(config)
+    plan = project.plan("--", FIGURE)
+    assert "fold" not in plan.jobs  # units are those of the longest context
+    assert {path.split("/")[4] for path in plan.outputs if "/runs/" in path} == {"n2"}
+
+
+def test_longer_contexts_choose_units_anew(project: Project) -> None:
+    config = project.config
+    config["settings"]["mine"]["n"] = [1, 3, 5]
+    project.write_config(config)
+    assert project.planned("--", FIGURE)["fold"] == 2
+
+
+def test_a_table_that_is_not_there(project: Project) -> None:
+    (project.path / "mine.csv").unlink()
+    done = project.snakemake("--dry-run", check=False)
+    assert done.returncode
+    message = "settings.mine.table: there is no file mine.csv; give the path of a CSV file"
+    assert message in done.stdout + done.stderr
+
+
+def test_a_table_made_by_a_rule_is_looked_at_before_anything_trains(tmp_path: Path) -> None:
+    """The columns are known only when the rule has made it."""
+    project = copy_sources(tmp_path / "project")
+    config = tiny_config()
+    block = {"table": "data/tables/bdf.csv", "unit": "school", "group": "subject"}
+    block |= {"features": ["iq"], "target": "post", "n": [1]}
+    config["settings"] = {"mine": block}
+    config["figures"] = {}
+    project.write_config(config)
+    done = project.snakemake("--", FIGURE, check=False)
+    assert done.returncode
+    said = done.stdout + done.stderr
+    assert "settings.mine.features: the table has no column 'iq'; it has school, iq_verbal" in said
+    assert not (project.path / "data/smoke").exists()
