@@ -85,7 +85,6 @@ if __name__ == "__main__":
         found,
         recipe=(args.kept / "recipe.md").read_text(),
         recipe_joint=(args.kept / "recipe_joint.md").read_text(),
-        recipe_deep=(args.kept / "recipe_deep.md").read_text(),
         batch_noise=rows_of(args.kept / "batch_noise.csv"),
         rounding=rows_of(args.kept / "rounding.csv"),
         doubling=rows_of(args.kept / "deep_doubling.csv"),

@@ -263,10 +263,6 @@ BAD = {
         {"recipe": {"gradient": "exact", "batch_growth": 2}},
         "protocols.p.one_layer.batch_growth: there are no batches with gradient: exact; remove it",
     ),
-    "growing norm without a norm": (
-        {"protocol": {"deep": RECIPE | {"clip_growth": 2}}},
-        "protocols.p.deep.clip_growth: there is no clip_norm that could grow; add one, or",
-    ),
     "race of one layer": (
         {"recipe": {"race": [0.5], "race_group": 2}},
         "protocols.p.one_layer.race: models of one layer share their work and do not race; remove",

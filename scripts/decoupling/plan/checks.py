@@ -228,9 +228,6 @@ def _training_problems(
     recipe = block.general
     if recipe.gradient == "exact" and not exact:
         yield "gradient", "exact is for one layer; give a batch size"
-    clipped = any(each.clip_norm is not None for each in (recipe, *block.arms.values()))
-    if recipe.clip_growth != 1 and not clipped:
-        yield "clip_growth", "there is no clip_norm that could grow; add one, or remove it"
     if recipe.gradient == "exact" and recipe.batch_growth != 1:
         yield "batch_growth", "there are no batches with gradient: exact; remove it"
     if recipe.batch_growth != 1 and recipe.gradient != "exact" and recipe.gradient % BATCH_STEP:

@@ -23,7 +23,6 @@ class Recipe:
     means_warmup: float = 0.0  # share of training over which all μ_k grow from 0 to themselves
     prompt_lr_factor: float = 1.0  # prompts' rate over lr: they must go furthest
     clip_norm: float | None = None  # longest gradient of a seed; longer ones are cut to it
-    clip_growth: float = 1.0  # that of the last iteration over `clip_norm`, the first's
     init_std: float = 0.1
     test_contexts: int = 65_536  # of each of the two held-out sets, where the risk is estimated
     batch_growth: float = 1.0  # batches of the last iteration over `gradient`, the first's
@@ -42,12 +41,6 @@ class Recipe:
             return self.gradient
         size = self.gradient * self.batch_growth ** (iteration / self.iterations)
         return max(1, round(size / BATCH_STEP)) * BATCH_STEP
-
-    def clip_at(self, iteration: int) -> float | None:
-        """Grows evenly in proportion."""
-        if self.clip_norm is None:
-            return None
-        return self.clip_norm * self.clip_growth ** (iteration / self.iterations)
 
     @property
     def contexts(self) -> float:

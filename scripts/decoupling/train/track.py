@@ -73,10 +73,9 @@ class Track:
         risks = self.engine.risk_and_gradient(self.model, data, self.params, self._grads)
         recipe = self.run.recipe
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            longest = recipe.clip_at(iteration)
-            if longest is not None:
+            if recipe.clip_norm is not None:
                 norms = ((self.grad * self.grad).sum(1) ** 0.5)[:, None]
-                self.grad *= (longest / norms).clip(max=1)
+                self.grad *= (recipe.clip_norm / norms).clip(max=1)
             state = self.theta, self.first, self.second
             adam.update(*state, self.grad, self._rates, recipe.lr_at(iteration), iteration + 1)
         return risks
