@@ -22,7 +22,8 @@ log = logging.getLogger(__name__)
 
 
 def parse_member(fields: dict) -> Member:
-    return Member(**(fields | {"parts": Arm(**fields["parts"])}))
+    sizes = tuple((name, size) for name, size in fields["sizes"])
+    return Member(**(fields | {"parts": Arm(**fields["parts"]), "sizes": sizes}))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ from decoupling.train.training import train
 def parse_run(fields: dict) -> Run:
     recipe = fields["recipe"] | {"race": tuple(fields["recipe"]["race"])}
     made = {"parts": Arm(**fields["parts"]), "recipe": Recipe(**recipe)}
-    return Run(**(fields | made))
+    sizes = tuple((name, size) for name, size in fields["sizes"])
+    return Run(**(fields | made | {"sizes": sizes}))
 
 
 if __name__ == "__main__":

@@ -31,6 +31,16 @@ RECIPE = Recipe(gradient=256, iterations=60, lr=0.02, test_contexts=COUNT, init_
 BAYES = {"risk": 0.6, "risk_se": 0.001}
 
 
+def softmax(arm: str, heads: int = 2, setting: str = "own") -> Member:
+    sizes = (("attention_heads", heads),)
+    return Member(setting, "softmax", "softmax", 1, arm, ARMS[arm], sizes)
+
+
+def transformer(arm: str, layers: int = 1, width: int = 8) -> Member:
+    sizes = (("width", width), ("attention_heads", 2))
+    return Member("own", "transformer", "transformer", layers, arm, ARMS[arm], sizes)
+
+
 def member(layers: int = 2, arm: str = "joint", setting: str = "own", model="attention") -> Member:
     module = "layered" if layers > 1 else model
     return Member(setting, module, model, layers, arm, ARMS[arm])
@@ -58,6 +68,26 @@ CONTAINS = [  # whether the first contains the second, and by which name
     (member(2, "joint"), member(2, "plain", setting="other"), None),
     (member(2), member(1, model="reduced"), None),
     (member(2, "finetune"), member(1, "finetune"), None),  # on other frozen weights
+    # Softmax hears a prompt of zeros: no prompt is a case of nothing, and nothing of no prompt.
+    (softmax("shared"), softmax("plain"), None),
+    (softmax("joint"), softmax("plain"), None),
+    (softmax("zero_prompt"), softmax("plain"), None),
+    (softmax("heads"), softmax("plain"), "plain"),
+    (softmax("shared"), softmax("zero_prompt"), "zero_prompt"),
+    (softmax("joint"), softmax("shared"), "shared"),
+    (softmax("joint"), softmax("finetune"), "finetune"),
+    (softmax("joint_heads"), softmax("joint"), "joint"),
+    (softmax("joint"), softmax("joint_heads"), None),
+    (softmax("joint", 4), softmax("joint", 2, "other"), "2 attention heads"),
+    (softmax("plain", 2), softmax("plain", 1, "other"), "1 attention head"),
+    (softmax("joint", 4), softmax("joint", 1, "other"), None),
+    (softmax("joint", 2), softmax("joint", 4, "other"), None),
+    (softmax("joint", 4), softmax("shared", 4, "other"), None),
+    (softmax("finetune", 4), softmax("finetune", 2, "other"), None),
+    (transformer("joint", 2), transformer("joint", 1), "1 layer"),
+    (transformer("joint", 2), transformer("joint", 1, 16), None),
+    (transformer("joint"), transformer("shared"), "shared"),
+    (transformer("joint"), transformer("plain"), None),
 ]
 
 
@@ -196,4 +226,6 @@ def test_one_layer_has_theorems_and_no_bounds(parameters):
 
 
 def test_bounds_of_the_shipped_config():
-    assert jobs.bounded_settings(read_config(CONFIG)) == ["figA2b", "figA2c", "figA2e", "figA2f"]
+    deeper = ["figA2b", "figA2c", "figA2e", "figA2f"]
+    softmax = ["softmax_clean", *(f"softmax_heads.{heads}" for heads in (1, 4, 8)), "softmax_noisy"]
+    assert jobs.bounded_settings(read_config(CONFIG)) == [*deeper, *softmax, "transformer"]

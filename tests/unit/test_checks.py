@@ -235,8 +235,8 @@ BAD = {
     "source in brackets": (setting(source=["gaussian"]), "settings.x.source: ['gaussian'] is not"),
     "unknown kind": (
         figure(kind="pie"),
-        "figures.x.kind: there is no kind 'pie'; use one of assumption1, identity, mixtures,"
-        " noise, overview, page, panel, rates",
+        "figures.x.kind: there is no kind 'pie'; use one of against_linear, assumption1,"
+        " attention_heads, depth, identity, mixtures, noise, overview, page, panel, rates",
     ),
     "unknown key of a figure": (
         figure(setting="one", colour="red"),
@@ -253,11 +253,12 @@ BAD = {
     "unknown arm": (setting(arms=["all"]), "settings.x.arms[0]: 'all' is not one of ['plain', "),
     "unknown model": (
         setting(models=["mlp"]),
-        "settings.x.models[0]: 'mlp' is not one of ['attention', 'reduced']",
+        "settings.x.models[0]: 'mlp' is not one of ['attention', 'reduced', 'softmax',"
+        " 'transformer']",
     ),
     "exact gradient in depth": (
         {"protocol": {"deep": RECIPE | {"gradient": "exact"}}},
-        "protocols.p.deep.gradient: exact is for one layer; give a batch size",
+        "protocols.p.deep.gradient: exact is for linear attention of one layer; give a batch size",
     ),
     "growing batches with the exact gradient": (
         {"recipe": {"gradient": "exact", "batch_growth": 2}},

@@ -19,6 +19,8 @@ LIBRARY = SCRIPTS / "decoupling"
 ENGINES = {
     "moments": ["engines.moments"],
     "with_query": ["engines.with_query"],
+    "sequences": ["engines.sequences"],
+    "query_row": ["engines.query_row", "engines.sequences"],
     "gram": ["engines.gram", "engines.gram_compiled", "engines.gram_torch"],
 }
 # name: script, and the modules that it loads by name

@@ -116,7 +116,7 @@ BAD = {
     "nothing to fit": (RATES | {"n": [1, 9, 100]}, "n: slopes are fitted to the last decade"),
     "n on a panel": (
         {"setting": "one", "n": [1]},
-        "n: is for kind assumption1 or identity or noise or rates; put it in the entry of one,",
+        "n: is for kind assumption1 or attention_heads or identity or noise or rates;",
     ),
     "bayes on a page": (
         {"kind": "page", "panels": ["one"], "bayes": True},

@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 SYMBOLS = {  # Plotly's names of matplotlib's markers
     "o": "circle",
+    "h": "hexagon",
     "p": "pentagon",
     "s": "square",
     "^": "triangle-up",

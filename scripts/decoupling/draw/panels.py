@@ -164,7 +164,8 @@ def _legend(panels: Sequence[Mapping[str, Any]], tables: Tables) -> list[Line2D]
     dashed: dict[str, list[str]] = {}  # what it is, and in which panels
     for i, panel in enumerate(panels):
         if any(len(_dashed(tables, panel, arm)) for arm in panel["arms"]):
-            label = COMPUTED.get(panel["dashed"], f"{panel['dashed']} model")
+            other = COMPUTED.get(panel["dashed"], f"{panel['dashed']} model")
+            label = panel.get("dashed_label", other)
             dashed.setdefault(label, []).append(_letter(i))
     if dashed:
         where = [f"{label} ({', '.join(letters)})" for label, letters in dashed.items()]

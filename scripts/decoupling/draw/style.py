@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ARM_STYLE = {  # colour, marker, label
     "plain": ("#0072B2", "o", "plain"),
+    "zero_prompt": ("#8C6D46", "h", "a prompt of zeros"),
     "shared": ("#999999", "p", "one prompt for all tasks"),
     "finetune": ("#E69F00", "s", "fine-tuned prompts"),
     "joint": ("#009E73", "^", "joint prompts"),

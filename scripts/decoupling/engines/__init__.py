@@ -8,6 +8,7 @@ A view has a module of its name in this folder. What it has as ENGINE makes the 
     risk_and_gradient(model, data, params, out)     every seed's risk; the gradient goes into `out`
     test(model, params, recipe)                     every seed's test risk
     judge(model, params, recipe, mean_scale)        every seed's risk in a race, if it has races
+    batch(stream, index, size, mean_scale)          held-out contexts, `chunk` at a time
     errors(model, params, batch)                    of every seed on every context of a batch
 """
 

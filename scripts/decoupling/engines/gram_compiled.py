@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,7 +13,8 @@ from ..kernels.layers import BLOCK, program
 from ..models import Arrays
 from ..models.layered import Chain
 from ..problem.gram import GramBatch
-from .gram import GramEngine
+from .batches import BatchEngine
+from .blocks import by_seeds, cut, owners, weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,34 +23,26 @@ class Blocks:
 
     grams: np.ndarray  # [blocks, P·BLOCK]
     betas: np.ndarray  # [blocks, d·BLOCK]
-    weights: np.ndarray  # [blocks, BLOCK]
+    weights: np.ndarray  # of the contexts: [blocks, BLOCK]
     owners: np.ndarray  # whose each block is, [blocks]
     tasks: int  # K
 
 
 def blocks(batch: GramBatch) -> Blocks:
     counts = [beta.shape[1] for beta in batch.betas]
-    numbers = [-(-count // BLOCK) for count in counts]
-    total = sum(numbers)
-    share = [np.full((1, count), 1 / batch.size, np.float32) for count in counts]
-    arrays = []
-    for parts in (batch.packed, batch.betas, share):
-        cut = np.zeros((total, len(parts[0]), BLOCK), np.float32)
-        first = 0
-        for part, count, number in zip(parts, counts, numbers, strict=True):
-            whole = count // BLOCK
-            own = cut[first : first + number]
-            own[:whole] = part[:, : whole * BLOCK].reshape(len(part), whole, BLOCK).swapaxes(0, 1)
-            if whole < number:
-                own[whole, :, : count - whole * BLOCK] = part[:, whole * BLOCK :]
-            first += number
-        arrays.append(cut.reshape(total, -1))
-    return Blocks(*arrays, np.repeat(np.arange(len(counts)), numbers), len(counts))
+    grams, betas = (cut(parts, BLOCK) for parts in (batch.packed, batch.betas))
+    return Blocks(
+        grams.reshape(len(grams), -1),
+        betas.reshape(len(betas), -1),
+        weights(counts, BLOCK),
+        owners(counts, BLOCK),
+        len(counts),
+    )
 
 
-class CompiledEngine(GramEngine):
+class CompiledEngine(BatchEngine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
-        super().__init__(contexts)
+        super().__init__(contexts.batch, contexts.spec.noise_var)
         self._sigma_x = contexts.spec.sigma_x.astype(np.float32).ravel()
         self._size = contexts.spec.dim + 1
         self._threads = threads
@@ -99,13 +91,7 @@ class CompiledEngine(GramEngine):
                 errors[part], *(x[part] for x in sums),
             )  # fmt: skip
 
-        parts = np.array_split(np.arange(seeds), min(self._threads, seeds))
-        slices = [slice(part[0], part[-1] + 1) for part in parts]
-        if len(slices) == 1:
-            run(slices[0])
-        else:
-            with ThreadPoolExecutor(len(slices)) as pool:
-                list(pool.map(run, slices))
+        by_seeds(run, seeds, self._threads)
         return errors, _gradient(chain, starts, *sums)
 
 

@@ -17,7 +17,7 @@ import torch
 from ..models.layered import Chain
 from ..problem.gram import GramBatch
 from . import DeviceError
-from .gram import GramEngine
+from .batches import BatchEngine
 
 Tensors = Mapping[str, torch.Tensor]
 
@@ -99,14 +99,14 @@ def predictor(chain: Chain, contexts: Contexts) -> torch.Tensor:
     return _Vectors(chain, contexts).predictor()
 
 
-class TorchEngine(GramEngine):
+class TorchEngine(BatchEngine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
         if device == "cuda" and not torch.cuda.is_available():
             raise DeviceError(
                 "The protocol asks for device cuda, but torch finds none here; use device: cpu"
             )
         torch.set_num_threads(threads)
-        super().__init__(contexts)
+        super().__init__(contexts.batch, contexts.spec.noise_var)
         self._device = device
         self._sigma_x = self.array(contexts.spec.sigma_x)
 

@@ -19,15 +19,18 @@ from ..models.one_layer import OneLayer, risk, risk_and_gradient
 from ..problem.gram import GramBatch
 from ..problem.moments import Moments, packing
 from ..train.recipe import Recipe
-from . import TestRisk
+from . import HELD_OUT, TestRisk
 
 
 class MomentsEngine:
+    chunk = HELD_OUT
+
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
         self._exact = contexts.moments()
         self._scaled = lru_cache(maxsize=2)(contexts.moments)
         self._sigma_x = contexts.spec.sigma_x
         self._batch = lru_cache(maxsize=2)(contexts.batch_moments)
+        self.batch = lru_cache(maxsize=2)(contexts.batch)
 
     def array(self, values: np.ndarray) -> np.ndarray:
         return values

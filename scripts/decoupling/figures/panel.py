@@ -40,8 +40,8 @@ class Panel(Figure):
         for arm in arms:
             if arm not in setting.arms:
                 yield "arms", f"{arm} is not trained in {path}; add it to {path}.arms"
-            elif "arms" in self.block and not setting.has(setting.model, arm):
-                yield "arms", f"the {setting.model} model has no task heads; remove {arm}"
+            elif "arms" in self.block and (reason := setting.lacks(arm)):
+                yield "arms", f"the {setting.model} model {reason}; remove {arm}"
         if not self._depths(config):
             yield "setting", f"the {setting.model} model has none of the arms of {path}; add one"
         title = self.block.get("title", "")
@@ -65,7 +65,11 @@ class Panel(Figure):
             fix = f"use dashed_arms: [{known}]" if known else "use none"
             yield "dashed", f"{dashed} has no curve of {', '.join(without)}; {fix}"
         depths = self._depths(config)
-        if dashed != "none" and depths and 1 not in depths:
+        drawn = [curve.model for curve in setting.curves if curve.name == setting.model]
+        if dashed in COMPUTED and 1 in depths and not any(model.exact() for model in drawn):
+            text = f"is of linear attention, not of {setting.model}"
+            yield "dashed", f"{dashed} {text}; use none, or kind: against_linear"
+        elif dashed != "none" and depths and 1 not in depths:
             yield "dashed", f"{dashed} is of one layer; use none"
         if self.block.get("overlay") == "published":
             if 1 not in depths:

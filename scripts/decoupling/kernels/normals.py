@@ -8,15 +8,14 @@ r = √(−2 ln u), the others the angle: their last two bits a quadrant, the re
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from llvmlite import ir
 
 from . import compiled
+from .elementary import WORDS, number, polynomial, whole
 from .simd import LANES, VECTOR, Code, operation
 
-WORDS = ir.VectorType(ir.IntType(32), LANES)
 HALF_ROOT = 0x3F3504F3  # √½ in single precision, as bits
 
 # Taylor's series, in the square of what they are a function of: 2 artanh z on |z| ≤ (√2 − 1)²,
@@ -46,12 +45,12 @@ def _box_muller(c: Code, words, out, pairs) -> None:
     with c.contexts(pairs) as start:
         radius = _radius(c, c.load(c.at(words, start), WORDS))
         word = c.load(c.at(words, start, pairs), WORDS)
-        f = b.fmul(b.sitofp(b.ashr(word, _whole(2)), VECTOR), _number(2.0**-30))
+        f = b.fmul(b.sitofp(b.ashr(word, whole(2)), VECTOR), number(2.0**-30))
         square = b.fmul(f, f)
-        sin, cos = b.fmul(f, _polynomial(c, SIN, square)), _polynomial(c, COS, square)
+        sin, cos = b.fmul(f, polynomial(c, SIN, square)), polynomial(c, COS, square)
         # a quarter turn where the last bit is set, half a turn where the one before it is
-        quarter = b.icmp_signed("!=", b.and_(word, _whole(1)), _whole(0))
-        sign = b.shl(b.and_(word, _whole(2)), _whole(30))
+        quarter = b.icmp_signed("!=", b.and_(word, whole(1)), whole(0))
+        sign = b.shl(b.and_(word, whole(2)), whole(30))
         radius = b.bitcast(b.xor(b.bitcast(radius, WORDS), sign), VECTOR)
         across = b.select(quarter, b.fneg(sin), cos)
         up = b.select(quarter, cos, sin)
@@ -62,27 +61,11 @@ def _box_muller(c: Code, words, out, pairs) -> None:
 def _radius(c: Code, word: ir.Value) -> ir.Value:
     """√(−2 ln u), u = (i + ½)2⁻³¹ = m·2^e with m from √½ to √2, and ln m = 2 artanh z."""
     b = c.builder
-    numerator = b.fadd(b.sitofp(b.lshr(word, _whole(1)), VECTOR), _number(0.5))
+    numerator = b.fadd(b.sitofp(b.lshr(word, whole(1)), VECTOR), number(0.5))
     bits = b.bitcast(numerator, WORDS)
-    exponent = b.ashr(b.sub(bits, _whole(HALF_ROOT)), _whole(23))
-    m = b.bitcast(b.sub(bits, b.shl(exponent, _whole(23))), VECTOR)
-    z = b.fdiv(b.fsub(m, _number(1)), b.fadd(m, _number(1)))
-    power = b.sitofp(b.sub(exponent, _whole(31)), VECTOR)
-    log = b.fmul(z, _polynomial(c, LOG, b.fmul(z, z)))
-    return c.function("sqrt", b.fmul(_number(-2), c.fma(power, _number(math.log(2)), log)))
-
-
-def _polynomial(c: Code, coefficients: Sequence[float], x: ir.Value) -> ir.Value:
-    """Coefficients from the constant one on."""
-    value, *rest = (_number(number) for number in reversed(coefficients))
-    for number in rest:
-        value = c.fma(value, x, number)
-    return value
-
-
-def _number(value: float) -> ir.Value:
-    return ir.Constant(VECTOR, [float(np.float32(value))] * LANES)
-
-
-def _whole(value: int) -> ir.Value:
-    return ir.Constant(WORDS, [value] * LANES)
+    exponent = b.ashr(b.sub(bits, whole(HALF_ROOT)), whole(23))
+    m = b.bitcast(b.sub(bits, b.shl(exponent, whole(23))), VECTOR)
+    z = b.fdiv(b.fsub(m, number(1)), b.fadd(m, number(1)))
+    power = b.sitofp(b.sub(exponent, whole(31)), VECTOR)
+    log = b.fmul(z, polynomial(c, LOG, b.fmul(z, z)))
+    return c.function("sqrt", b.fmul(number(-2), c.fma(power, number(math.log(2)), log)))

@@ -8,10 +8,10 @@ Model modules import neither torch nor pandas: the workflow reads all of them wh
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,12 @@ class Arm:
     prompts: bool
     heads: bool
     common: bool = False  # one prompt for all tasks, not one for each
+    zero_prompt: bool = False  # a prompt that stays zero
+
+    @property
+    def prompted(self) -> bool:
+        """Whether there is a prompt in front of the context."""
+        return self.prompts or self.zero_prompt
 
 
 @dataclass(frozen=True)
@@ -38,15 +44,17 @@ class Model:
     `heads` (h_k), both [seeds, K, D]; a prompt that all tasks share is [seeds, 1, D]. The arm
     decides which of them exist and which are trained.
     What the engine of its view needs besides is in the view's module in `engines`.
+    Sizes of its own, beside d, K and L, are fields of its dataclass, and keys of a setting.
     """
 
     name: ClassVar[str]  # in the config
-    deeper: ClassVar[bool] = False  # whether it is for L ≥ 2 layers, or for one
     view: ClassVar[str]  # what it sees of the data: the engine it is trained by
     recipe: ClassVar[str]  # the block of a protocol that says how it is trained
     references: ClassVar[tuple[str, ...]] = ()  # computed curves to compare it with
     contains_shallower: ClassVar[bool] = False  # whether one with a layer less is a case of it
     task_heads: ClassVar[bool] = True  # whether a task can have a head of its own
+    prompt_is_heard: ClassVar[bool] = False  # whether a prompt of zeros differs from none
+    keys: ClassVar[Mapping[str, Any]] = {}  # JSON schemas of its own sizes
 
     dim: int
     tasks: int
@@ -58,15 +66,35 @@ class Model:
         raise NotImplementedError
 
     @classmethod
+    def takes(cls, layers: int) -> bool:
+        """Whether there is one of so many layers."""
+        return layers == 1
+
+    @classmethod
     def exact(cls) -> bool:
         """Whether moments are all it sees. Then the gradient and the test risk can be exact, and
         seeds share most of the work."""
         return cls.view == "moments"
 
     @classmethod
-    def trains(cls, arm: Arm) -> bool:
-        """Whether the model has this arm."""
-        return cls.task_heads or not arm.heads
+    def lacks(cls, arm: Arm) -> str | None:
+        """Why the model does not have this arm, if it does not."""
+        if arm.heads and not cls.task_heads:
+            return "has no task heads"
+        if arm.zero_prompt and not cls.prompt_is_heard:
+            return "takes a prompt of zeros for none"
+        return None
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """What is wrong with its sizes: a setting's key; what, and the fix."""
+        yield from ()
+
+    def contains(self, other: Model) -> str | None:
+        """What another size of this model is called, if it is a case of this one."""
+        shallower = {**vars(self), "layers": self.layers - 1}
+        if self.contains_shallower and vars(other) == shallower:
+            return f"{other.layers} layer{'s' if other.layers > 1 else ''}"
+        return None
 
     def trained_shapes(self, arm: Arm) -> Shapes:
         """Name and shape (of one seed) of what an arm trains."""
@@ -90,6 +118,10 @@ class Model:
         if arm.heads and not arm.weights:
             values["heads"][:] = np.eye(self.dim + 1)[-1]
         return values
+
+    def fixed_values(self, arm: Arm, seeds: int) -> dict[str, np.ndarray]:
+        """What an arm has besides, and does not train."""
+        return {"prompts": np.zeros((seeds, 1, self.dim + 1))} if arm.zero_prompt else {}
 
 
 def pull_back_prompts(by_task: np.ndarray, out: Arrays) -> None:

@@ -10,6 +10,7 @@ ARMS = {
     "finetune": Arm(weights=False, prompts=True, heads=False),
     "joint": Arm(weights=True, prompts=True, heads=False),
     "joint_heads": Arm(weights=True, prompts=True, heads=True),
+    "zero_prompt": Arm(weights=True, prompts=False, heads=False, zero_prompt=True),
     "heads": Arm(weights=True, prompts=False, heads=True),
     "finetune_heads": Arm(weights=False, prompts=True, heads=True),
     "finetune_only_heads": Arm(weights=False, prompts=False, heads=True),

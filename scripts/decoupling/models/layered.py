@@ -27,10 +27,13 @@ class Layered(Model):
     """`query`, `key`, `value` are Wq, Wk, Wv of every layer, [seeds, L, D, D]."""
 
     name = "attention"
-    deeper = True
     view = "gram"
     recipe = "deep"
     contains_shallower = True  # A_L = 0; of one layer, whose prediction has no residual, as h → 0
+
+    @classmethod
+    def takes(cls, layers: int) -> bool:
+        return layers > 1
 
     @property
     def weight_shapes(self) -> Shapes:

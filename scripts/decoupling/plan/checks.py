@@ -106,7 +106,7 @@ def _setting_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem
         "$defs": defs,
         "additionalProperties": False,
         "required": [*own.REQUIRED, *defs["setting"]["required"]],
-        "properties": own.PROPERTIES | defs["setting"]["properties"],
+        "properties": own.PROPERTIES | registry.model_keys() | defs["setting"]["properties"],
     }
     yield from _schema_problems(path, schema, block)
 
@@ -166,9 +166,22 @@ def _spec_problems(name: str, block: Block) -> list[str]:
             found.append(f"settings.{name}.layers: {text}")
             break
     if not setting.curves:
-        text = f"the {setting.model} model has no task heads; add another arm"
+        reason = setting.lacks(setting.arms[0])
+        text = f"the {setting.model} model {reason}; add another arm"
         found.append(f"settings.{name}.arms: {text}")
-    return found
+    return found + [f"settings.{name}.{key}: {text}" for key, text in _size_problems(setting)]
+
+
+def _size_problems(setting: Setting) -> Iterator[tuple[str, str]]:
+    modules = registry.model_modules().values()
+    for key in setting.sizes:
+        able = sorted({model.name for model in modules if key in model.keys})
+        if not set(able) & set(setting.models):
+            yield key, f"is of {' or '.join(able)}; add it to models, or remove this"
+    if not any(registry.find_model(setting.model, depth) for depth in setting.layers):
+        depths = [depth for depth in (1, 2) if registry.find_model(setting.model, depth)]
+        yield "layers", f"there is no {setting.model} of so many; use layers: [{depths[0]}]"
+    yield from dict.fromkeys(p for curve in setting.curves for p in curve.made.problems())
 
 
 def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> Iterable[Problem]:
@@ -227,7 +240,7 @@ def _training_problems(
     """`exact` says whether moments are all that the recipe's models see."""
     recipe = block.general
     if recipe.gradient == "exact" and not exact:
-        yield "gradient", "exact is for one layer; give a batch size"
+        yield "gradient", "exact is for linear attention of one layer; give a batch size"
     if recipe.gradient == "exact" and recipe.batch_growth != 1:
         yield "batch_growth", "there are no batches with gradient: exact; remove it"
     if recipe.batch_growth != 1 and recipe.gradient != "exact" and recipe.gradient % BATCH_STEP:

@@ -31,6 +31,7 @@ class Curve:
     layers: int
     arm: str
     own_recipe: str | None = None  # its source's, in protocols that have it
+    sizes: tuple[tuple[str, int], ...] = ()  # the model's own, by name
 
     @property
     def model(self) -> type[Model]:
@@ -40,6 +41,11 @@ class Curve:
     def name(self) -> str:
         """The model's, in the config and in tables."""
         return self.model.name
+
+    @property
+    def made(self) -> Model:
+        """The model, of whatever mixture: to ask what it contains."""
+        return self.model(1, 1, self.layers, **dict(self.sizes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +59,7 @@ class Setting:
     models: tuple[str, ...]
     layers: tuple[int, ...]
     arms: tuple[str, ...]
+    sizes: Block = field(default_factory=dict)  # its models' own, where it says them
 
     @property
     def model(self) -> str:
@@ -81,17 +88,32 @@ class Setting:
             depths = [depth for depth in self.layers if registry.find_model(name, depth)] or [1]
             for layers in depths:
                 module = registry.find_model(name, layers)
-                curves = [Curve(self.name, module, layers, arm, self.recipe) for arm in self.arms]
-                found += [curve for curve in curves if curve.model.trains(ARMS[curve.arm])]
+                common = module, layers
+                rest = self.recipe, self._sizes_of(module)
+                curves = [Curve(self.name, *common, arm, *rest) for arm in self.arms]
+                found += [curve for curve in curves if curve.model.lacks(ARMS[curve.arm]) is None]
         return found
 
-    def has(self, model: str, arm: str) -> bool:
-        return any((curve.name, curve.arm) == (model, arm) for curve in self.curves)
+    def _sizes_of(self, module: str) -> tuple[tuple[str, int], ...]:
+        model = registry.model_modules()[module]
+        return tuple((key, self.sizes.get(key, getattr(model, key))) for key in model.keys)
+
+    def lacks(self, arm: str) -> str | None:
+        """Why the model that a panel draws does not have an arm, if it does not."""
+        module = registry.find_model(self.model, self.layers[0]) or registry.find_model(
+            self.model, 1
+        )
+        return registry.model_modules()[module].lacks(ARMS[arm])
 
     def drawn(self, model: str, layers: int, arms: Iterable[str]) -> list[Curve]:
         """The curves of a model and depth, in the order of `arms`."""
         there = {c.arm: c for c in self.curves if (c.name, c.layers) == (model, layers)}
         return [there[arm] for arm in arms if arm in there]
+
+    def resized(self, name: str, n: Iterable[int], arms: Iterable[str], **sizes: int) -> Setting:
+        """Other sizes of its models."""
+        own = {**self.sizes, **sizes}
+        return replace(self, name=name, n=tuple(n), arms=tuple(arms), sizes=own)
 
     def varied(self, name: str, n: Iterable[int], **changes: Any) -> Setting:
         """Another n and other numbers of the source. Theorems are of one layer of attention and of
@@ -101,6 +123,7 @@ class Setting:
             name=name,
             block={**self.block, **changes},
             n=tuple(n),
+            sizes={},
             **{key: tuple(value) for key, value in DEFAULTS.items()},
         )
 
@@ -136,7 +159,9 @@ class Protocol:
         block = self.recipes[self.recipe_of(curve)]
         recipe = block.of(curve.arm)
         arm = curve.arm, ARMS[curve.arm]
-        return Run(curve.module, curve.name, curve.layers, *arm, recipe, block.seeds)
+        return Run(
+            curve.module, curve.name, curve.layers, *arm, recipe, block.seeds, sizes=curve.sizes
+        )
 
     def note(self, curves: Iterable[Curve]) -> str:
         """What the protocol is for these curves: the small print of a figure."""
@@ -178,7 +203,7 @@ class Config:
     def scored(self) -> list[tuple[str, Curve]]:
         """The trained curves of the scoreboard, each with the figure it is on."""
         return [
-            (name, curve)
+            (name if curve.setting in figure.bases else curve.setting, curve)
             for name, figure in self.figures.items()
             for curve in dict.fromkeys(figure.scored(self))
         ]
@@ -201,12 +226,13 @@ def read_config(raw: Block, published: Collection[tuple[str, str]] = ()) -> Conf
 
 
 def read_setting(name: str, block: Block) -> Setting:
-    filled = DEFAULTS | dict(block)
+    filled, sizes = DEFAULTS | dict(block), registry.model_keys()
     return Setting(
         name,
         registry.source_of(block, SOURCE),
-        {key: value for key, value in block.items() if key not in SETTING_KEYS},
+        {key: value for key, value in block.items() if key not in (*SETTING_KEYS, *sizes)},
         **{key: tuple(filled[key]) for key in ("n", "models", "layers", "arms")},
+        sizes={key: value for key, value in block.items() if key in sizes},
     )
 
 

@@ -143,9 +143,9 @@ def relatives(config: Config, setting: str) -> list[str]:
 
 
 def _is_below(curve: Curve, other: Curve) -> bool:
-    """Whether it is the same with a layer less, and a case of it."""
-    same = (curve.name, curve.layers + 1, curve.arm) == (other.name, other.layers, other.arm)
-    return same and other.model.contains_shallower and ARMS[other.arm].weights
+    """Whether it is the same of a smaller size, and a case of it."""
+    same = (curve.name, curve.arm) == (other.name, other.arm)
+    return same and ARMS[other.arm].weights and other.made.contains(curve.made) is not None
 
 
 @cache
@@ -169,7 +169,7 @@ def _members(config: Config, setting: str) -> list[Curve]:
     for name in alike:
         for curve in config.settings[name].curves:
             if any(_is_below(curve, other) for other in own):
-                below.setdefault((curve.name, curve.layers, curve.arm), curve)
+                below.setdefault((curve.name, curve.layers, curve.sizes, curve.arm), curve)
     return list(dict.fromkeys([*own, *below.values()]))
 
 
@@ -184,6 +184,7 @@ def members(config: Config, setting: str) -> str:
                 "layers": curve.layers,
                 "arm": curve.arm,
                 "parts": asdict(ARMS[curve.arm]),
+                "sizes": curve.sizes,
             }
             for curve in _members(config, setting)
         ]
@@ -278,11 +279,19 @@ def page_settings(config: Config) -> dict[str, Sequence[str]]:
 
 
 def explored_settings(config: Config) -> list[str]:
-    """The config's own settings that the explorer can show; what figures vary has a dot."""
-    return [
+    """The config's own settings of linear attention that the explorer can show; what figures vary
+    has a dot."""
+    linear = [
         name
         for name, setting in config.settings.items()
-        if "." not in name and setting.source == SOURCE and controls(_mixture(setting))
+        if any(curve.model.exact() or curve.name == "attention" for curve in setting.curves)
+    ]
+    return [
+        name
+        for name in linear
+        if "." not in name
+        and config.settings[name].source == SOURCE
+        and controls(_mixture(config.settings[name]))
     ]
 
 

@@ -25,10 +25,12 @@ def _members(package: ModuleType, attribute: str) -> dict[str, type]:
 @cache
 def model_modules() -> dict[str, type[models.Model]]:
     found = _members(models, "MODEL")
-    owners: dict[tuple[str, bool], str] = {}
+    owners: dict[tuple[str, int], str] = {}
     for module, model in found.items():
-        other = owners.setdefault((model.name, model.deeper), module)
-        if other != module:
+        owned = [(model.name, layers) for layers in (1, 2) if model.takes(layers)]
+        others = [owners.setdefault(key, module) for key in owned]
+        other = next((name for name in others if name != module), None)
+        if other:
             raise ValueError(f"models/{other}.py and models/{module}.py are one model; rename one")
     return found
 
@@ -60,13 +62,19 @@ def model_names() -> list[str]:
     return sorted({model.name for model in model_modules().values()})
 
 
+@cache
+def model_keys() -> dict[str, Any]:
+    """JSON schemas of the keys that settings have for their models."""
+    return {key: made for model in model_modules().values() for key, made in model.keys.items()}
+
+
 def find_model(name: str, layers: int) -> str | None:
     """The module of a model of this name and depth."""
     return next(
         (
             module
             for module, model in model_modules().items()
-            if model.name == name and model.deeper == (layers > 1)
+            if model.name == name and model.takes(layers)
         ),
         None,
     )

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 
 from .. import engines, models
-from ..engines import HELD_OUT
 from ..models import Arm
 from ..problem.streams import Stream
 from .tables import BAYES_BOUND, POINT
@@ -34,27 +33,34 @@ class Member:
     layers: int
     arm: str
     parts: Arm
+    sizes: tuple[tuple[str, int], ...] = ()
+
+    def made(self, dim: int = 1, tasks: int = 1) -> models.Model:
+        return models.load(self.module)(dim, tasks, self.layers, **dict(self.sizes))
 
     def contains(self, other: Member) -> str | None:
         """What the other one is called as a bound, if this one's least risk cannot be larger."""
         if self.model != other.model:
             return None
-        if self.layers == other.layers and self.setting == other.setting:
-            return other.arm if _contains(self.parts, other.parts) else None
-        deeper = self.layers == other.layers + 1 and self.arm == other.arm
+        own = self.made()
+        if (self.setting, own) == (other.setting, other.made()):
+            heard = own.prompt_is_heard
+            return other.arm if _contains(self.parts, other.parts, heard) else None
         # What is fine-tuned sits on frozen weights, of which none can be switched off.
-        if deeper and self.parts.weights and models.load(self.module).contains_shallower:
-            return f"{other.layers} layer{'s' if other.layers > 1 else ''}"
+        if self.arm == other.arm and self.parts.weights:
+            return own.contains(other.made())
         return None
 
 
-def _contains(arm: Arm, other: Arm) -> bool:
+def _contains(arm: Arm, other: Arm, heard: bool) -> bool:
+    """`heard` says that no prompt is as none."""
     own_prompts = arm.prompts and not arm.common
     return (
         arm != other
         and arm.weights >= other.weights
         and arm.heads >= other.heads
         and (own_prompts or not other.prompts or (arm.common and other.common))
+        and (not heard or arm.prompted == other.prompted)
     )
 
 
@@ -96,18 +102,20 @@ def _errors(
     count: int,
 ) -> dict[Member, np.ndarray]:
     """Of every context, [count]."""
-    loaded = {}
-    for member in members:
-        model = models.load(member.module)(contexts.spec.dim, contexts.spec.tasks, member.layers)
-        engine = engines.load(model.view)(contexts)
-        arrays = {name: engine.array(x[None]) for name, x in parameters[member].items()}
-        loaded[member] = model, engine, arrays
-    found: dict[Member, list[np.ndarray]] = {member: [] for member in members}
-    for index, first in enumerate(range(0, count, HELD_OUT)):
-        batch = contexts.batch(Stream.REPORT, index, min(HELD_OUT, count - first), 1.0)
-        for member, (model, engine, arrays) in loaded.items():
-            found[member].append(engine.errors(model, arrays, batch)[0].astype(float))
-    return {member: np.concatenate(parts) for member, parts in found.items()}
+    found = {}
+    for view in dict.fromkeys(member.made().view for member in members):
+        engine, loaded = engines.load(view)(contexts), {}
+        for member in members:
+            if member.made().view == view:
+                arrays = {name: engine.array(x[None]) for name, x in parameters[member].items()}
+                loaded[member] = member.made(contexts.spec.dim, contexts.spec.tasks), arrays
+        parts: dict[Member, list[np.ndarray]] = {member: [] for member in loaded}
+        for index, first in enumerate(range(0, count, engine.chunk)):
+            batch = engine.batch(Stream.REPORT, index, min(engine.chunk, count - first), 1.0)
+            for member, (model, arrays) in loaded.items():
+                parts[member].append(engine.errors(model, arrays, batch)[0].astype(float))
+        found |= {member: np.concatenate(errors) for member, errors in parts.items()}
+    return found
 
 
 def _standard_error(values: np.ndarray) -> float:

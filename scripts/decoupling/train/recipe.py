@@ -71,6 +71,7 @@ class Run:
     recipe: Recipe
     seeds: int | None = None  # only seeds 0 … seeds−1 of a block are trained; None: all
     reported: bool = True  # or trained only because another run starts from it
+    sizes: tuple[tuple[str, int], ...] = ()  # the model's own, by name
 
     @property
     def key(self) -> str:

@@ -37,10 +37,12 @@ class Track:
     ) -> None:
         """`shape` is (d, K)."""
         self.run, self.engine, self.seeds = run, engine, seeds
-        self.model = models.load(run.module)(*shape, run.layers)
+        self.model = models.load(run.module)(*shape, run.layers, **dict(run.sizes))
         self.shapes = self.model.trained_shapes(run.parts)
         initial = self.model.initial_values(run.parts, seeds, run.recipe.init_std)
-        self._hold(*(engine.array(x) for x in _flat_and_zeros(initial, len(seeds))), frozen or {})
+        fixed = self.model.fixed_values(run.parts, len(seeds))
+        frozen = (frozen or {}) | {name: engine.array(value) for name, value in fixed.items()}
+        self._hold(*(engine.array(x) for x in _flat_and_zeros(initial, len(seeds))), frozen)
         self.running = np.arange(len(seeds))  # positions in `seeds`
         self.stopped_at = np.full(len(seeds), -1)  # iteration after which its race was lost
         self.diverged_at = np.full(len(seeds), -1)  # iteration at which it was seen

@@ -1,10 +1,12 @@
-"""Contexts of a Gaussian task mixture, at one n: exact moments, batches and their moments."""
+"""Contexts of a Gaussian task mixture, at one n: exact moments, batches and their
+moments, sequences."""
 
 from __future__ import annotations
 
 from ...problem.gram import GramBatch, GramSampler
 from ...problem.mixture import TaskMixture
 from ...problem.moments import Moments, batch_moments, population_moments
+from ...problem.sequences import SequenceBatch, SequenceSampler
 
 
 class GaussianContexts:
@@ -22,6 +24,11 @@ class GaussianContexts:
 
     def batch(self, stream: int, index: int, size: int, mean_scale: float = 1.0) -> GramBatch:
         return GramSampler(self.spec, self.n, stream).batch(index, size, mean_scale)
+
+    def sequences(
+        self, stream: int, index: int, size: int, mean_scale: float = 1.0
+    ) -> SequenceBatch:
+        return SequenceSampler(self.spec, self.n, stream).batch(index, size, mean_scale)
 
     def batch_moments(self, stream: int, index: int, size: int, mean_scale: float) -> Moments:
         return batch_moments(self.batch(stream, index, size, mean_scale), self.spec)

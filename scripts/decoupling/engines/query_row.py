@@ -1,0 +1,130 @@
+"""Batches of sequences of which a model needs the query's row of softmax attention only.
+
+A model gives `query_row(params)`, what it is to the data (`models.softmax.QueryRow`), and
+`pull_back`, the way back of the gradient. On a CPU the arithmetic is one compiled pass, in single
+precision; on a GPU, and where matrices are too large for that, torch does it by the model's
+`predict` (`engines.sequences`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..kernels import LARGEST, compiled, softmax
+from ..kernels.softmax import BLOCK
+from ..models import Arrays
+from ..models.softmax import QueryRow
+from ..problem.sequences import SequenceBatch
+from .batches import BatchEngine
+from .blocks import by_seeds, cut, owners, weights
+
+CHUNK = 8192  # held-out contexts drawn at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A batch cut into blocks of one task each; what fills up a task's last one has weight 0."""
+
+    tokens: np.ndarray  # [blocks, n, D·BLOCK]
+    queries: np.ndarray  # [x; 0]: [blocks, D·BLOCK]
+    targets: np.ndarray  # [blocks, BLOCK]
+    weights: np.ndarray  # of the contexts: [blocks, BLOCK]
+    owners: np.ndarray  # whose each block is, [blocks]
+    tasks: int  # K
+
+
+def blocks(batch: SequenceBatch) -> Blocks:
+    counts = [len(target) for target in batch.targets]
+    tokens = cut(batch.tokens, BLOCK)
+    queries = cut([np.pad(x, ((0, 1), (0, 0))) for x in batch.queries], BLOCK)
+    return Blocks(
+        tokens.reshape(*tokens.shape[:2], -1),
+        queries.reshape(len(queries), -1),
+        cut(batch.targets, BLOCK),
+        weights(counts, BLOCK),
+        owners(counts, BLOCK),
+        len(counts),
+    )
+
+
+class CompiledEngine(BatchEngine):
+    chunk = CHUNK
+
+    def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
+        super().__init__(contexts.sequences, contexts.spec.noise_var)
+        self._threads = threads
+        self._blocks = lru_cache(maxsize=2)(blocks)
+
+    def array(self, values: np.ndarray) -> np.ndarray:
+        return values.astype(np.float32)
+
+    def numbers(self, array: np.ndarray) -> np.ndarray:
+        return array
+
+    def risk_and_gradient(
+        self, model: Any, data: SequenceBatch, params: Arrays, out: Arrays
+    ) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):  # diverged seeds are counted later
+            cut = self._blocks(data)
+            errors, _, grad = self._run(model.query_row(params), cut, with_gradient=True)
+            model.pull_back(params, grad, out)
+            return (errors * cut.weights).sum((1, 2), dtype=float) + self._noise_var
+
+    def errors(self, model: Any, params: Arrays, batch: SequenceBatch) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            cut = self._blocks(batch)
+            errors, _, _ = self._run(model.query_row(params), cut, with_gradient=False)
+            return errors[:, cut.weights > 0]
+
+    def prompt_weights(self, model: Any, params: Arrays, batch: SequenceBatch) -> np.ndarray:
+        """The prompt's share of every head's attention, [seeds, H, B]."""
+        cut = self._blocks(batch)
+        _, shares, _ = self._run(model.query_row(params), cut, with_gradient=False)
+        return shares[:, :, cut.weights > 0]
+
+    def _run(
+        self, row: QueryRow, cut: Blocks, *, with_gradient: bool
+    ) -> tuple[np.ndarray, np.ndarray, QueryRow]:
+        """Errors, [seeds, blocks, BLOCK]; without gradient, the prompt's weights, [seeds, H,
+        blocks, BLOCK]; and the gradient with respect to the row."""
+        seeds, heads, size, _ = row.scores.shape
+        prompted = row.prompts is not None
+        scores = np.ascontiguousarray(row.scores.reshape(seeds, heads, -1), np.float32)
+        readouts = _by_task(row.readouts, cut.tasks)
+        prompts = _by_task(row.prompts if prompted else np.zeros((seeds, 1, size)), cut.tasks)
+        number = len(cut.owners)
+        errors = np.empty((seeds, number, BLOCK), np.float32)
+        shares = np.empty((seeds, heads, 0 if with_gradient else number, BLOCK), np.float32)
+        sums = [np.zeros(x.shape, np.float32) for x in (scores, readouts, prompts)]
+        kernel = compiled(softmax.run, size)
+
+        def run(part: slice) -> None:
+            kernel(
+                (0,) * size, (0,), with_gradient, prompted,
+                cut.tokens, cut.queries, cut.targets, cut.weights, cut.owners,
+                scores[part], readouts[part], prompts[part],
+                errors[part], shares[part], *(x[part] for x in sums),
+            )  # fmt: skip
+
+        by_seeds(run, seeds, self._threads)
+        return errors, shares, QueryRow(sums[0].reshape(row.scores.shape), *sums[1:])
+
+
+def _by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:
+    shape = len(vectors), tasks, *vectors.shape[2:]
+    return np.array(np.broadcast_to(vectors, shape), np.float32, order="C")
+
+
+def engine(contexts: Any, device: str = "cpu", threads: int = 1) -> BatchEngine:
+    if device == "cpu" and contexts.spec.dim + 1 <= LARGEST:
+        return CompiledEngine(contexts, device, threads)
+    from .sequences import SequenceEngine
+
+    return SequenceEngine(contexts, device, threads)
+
+
+ENGINE = engine

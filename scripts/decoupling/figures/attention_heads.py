@@ -1,0 +1,98 @@
+"""Attention heads: risk against the number of heads of softmax attention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..draw.sizes import draw_sizes
+from . import ARMS, LENGTHS, Figure, Needs, Problem, Tables, names, text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawn
+
+    from ..plan.config import Config, Curve, Setting
+
+KEY = "attention_heads"
+
+
+class AttentionHeads(Figure):
+    """A panel per n: one setting with other numbers of heads."""
+
+    properties: ClassVar = {
+        "setting": text("The setting whose attention heads are varied"),
+        "attention_heads": names("Numbers of heads") | {"items": {"type": "integer", "minimum": 1}},
+        "n": LENGTHS,
+        "arms": ARMS,
+    }
+    required = ("setting", "attention_heads", "n")
+
+    def problems(self, config: Config) -> Iterator[Problem]:
+        setting = config.settings[self.block["setting"]]
+        path = f"settings.{setting.name}"
+        if not any(KEY in curve.model.keys for curve in self._drawn(setting)):
+            yield "setting", f"the {setting.model} model of {path} has no {KEY}; use another"
+            return
+        for n in self.block["n"]:
+            if n not in setting.n:
+                yield "n", f"{n} is not in {path}.n; add it there, or remove it"
+        for arm in self.block.get("arms", []):
+            if arm not in setting.arms:
+                yield "arms", f"{arm} is not trained in {path}; add it to {path}.arms"
+
+    def _drawn(self, setting: Setting) -> list[Curve]:
+        layers = min(curve.layers for curve in setting.curves if curve.name == setting.model)
+        return setting.drawn(setting.model, layers, self.block.get("arms", setting.arms))
+
+    def _members(self, settings: Mapping[str, Setting]) -> list[tuple[int, str]]:
+        """Heads and setting: the base itself has some number of them."""
+        base = settings[self.block["setting"]]
+        own = dict(self._drawn(base)[0].sizes)[KEY]
+        return [
+            (heads, base.name if heads == own else f"{self.name}.{heads}")
+            for heads in sorted(self.block[KEY])
+        ]
+
+    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
+        base = settings[self.block["setting"]]
+        arms = self.block.get("arms", base.arms)
+        return [
+            base.resized(name, self.block["n"], arms, **{KEY: heads})
+            for heads, name in self._members(settings)
+            if name != base.name
+        ]
+
+    def needs(self, config: Config) -> Needs:
+        base = [self.block["setting"]]
+        return Needs(base, [name for _, name in self._members(config.settings)], base, base)
+
+    def drawing(self, config: Config) -> dict[str, Any]:
+        base = config.settings[self.block["setting"]]
+        drawn = self._drawn(base)
+        return {
+            "setting": base.name,
+            "model": drawn[0].name,
+            "arms": [curve.arm for curve in drawn],
+            "n": list(self.block["n"]),
+            "points": [
+                [heads, name, drawn[0].layers] for heads, name in self._members(config.settings)
+            ],
+            "axis": "attention heads $H$",
+            "symbol": "H",
+            "logarithmic": True,
+        }
+
+    def curves(self, config: Config) -> list[Curve]:
+        made = [config.settings[name] for _, name in self._members(config.settings)]
+        return [curve for setting in made for curve in self._drawn(setting)]
+
+    def scored(self, config: Config) -> list[Curve]:
+        """All but the base's, which is on its own figure."""
+        return [curve for curve in self.curves(config) if curve.setting != self.block["setting"]]
+
+    @staticmethod
+    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+        return draw_sizes(drawing, tables, note)
+
+
+KIND = AttentionHeads

@@ -1,0 +1,68 @@
+"""Depth: risk against the number of layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..draw.sizes import draw_sizes
+from . import ARMS, Figure, Needs, Problem, Tables, text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawn
+
+    from ..plan.config import Config, Curve, Setting
+
+
+class Depth(Figure):
+    """A panel per n: the depths of one setting."""
+
+    own = True
+    properties: ClassVar = {
+        "setting": text("The setting whose depths are drawn; the figure's own name where left out"),
+        "arms": ARMS,
+    }
+
+    @classmethod
+    def draws(cls, setting: Setting) -> bool:
+        depths = {curve.layers for curve in setting.curves if curve.name == setting.model}
+        return super().draws(setting) and len(depths) > 1
+
+    def problems(self, config: Config) -> Iterator[Problem]:
+        path = f"settings.{self.bases[0]}"
+        for arm in self.block.get("arms", []):
+            if arm not in config.settings[self.bases[0]].arms:
+                yield "arms", f"{arm} is not trained in {path}; add it to {path}.arms"
+
+    def curves(self, config: Config) -> list[Curve]:
+        setting = config.settings[self.bases[0]]
+        arms = self.block.get("arms", setting.arms)
+        depths = dict.fromkeys(c.layers for c in setting.curves if c.name == setting.model)
+        return [c for layers in depths for c in setting.drawn(setting.model, layers, arms)]
+
+    scored = curves
+
+    def needs(self, config: Config) -> Needs:
+        return Needs(self.bases, self.bases, self.bases, self.bases)
+
+    def drawing(self, config: Config) -> dict[str, Any]:
+        base, curves = self.bases[0], self.curves(config)
+        return {
+            "setting": base,
+            "model": curves[0].name,
+            "arms": list(dict.fromkeys(curve.arm for curve in curves)),
+            "n": list(config.settings[base].n),
+            "points": [
+                [layers, base, layers] for layers in sorted({curve.layers for curve in curves})
+            ],
+            "axis": "layers $L$",
+            "symbol": "L",
+            "logarithmic": False,
+        }
+
+    @staticmethod
+    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+        return draw_sizes(drawing, tables, note)
+
+
+KIND = Depth

@@ -1,0 +1,245 @@
+"""Risk and gradient of softmax attention's query row, in one compiled pass over blocks of contexts.
+
+With u = A₁ᵀx and a the head's readout, a head says y = Σ_i w_i aᵀz_i, where w are the softmax of
+uᵀz_i over the tokens, the prompt among them. Its gradients need two means over the tokens and no
+second way through them: m = Σ_i w_i z_i for a, and c = Σ_i w_i (aᵀz_i) z_i for u, as ∂y/∂u = c − ym.
+No array has a number per seed, context and token.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils
+
+from . import simd
+from .elementary import exponential, number
+from .simd import INT, LANES, VECTOR, Code, operation
+
+BLOCK = 64  # contexts of one task at a time
+
+
+class _Sums:
+    """Vectors that a loop adds to."""
+
+    def __init__(self, c: Code, count: int, start: float = 0.0) -> None:
+        self.c = c
+        self.places = [cgutils.alloca_once(c.builder, VECTOR) for _ in range(count)]
+        for place in self.places:
+            c.builder.store(number(start), place)
+
+    def value(self, i: int = 0) -> ir.Value:
+        return self.c.builder.load(self.places[i])
+
+    def set(self, value: ir.Value, i: int = 0) -> None:
+        self.c.builder.store(value, self.places[i])
+
+    def add(self, a: ir.Value, b: ir.Value, i: int = 0) -> None:
+        self.set(self.c.fma(a, b, self.value(i)), i)
+
+
+def _attend(
+    c: Code, size, tokens, count, readout, tape, u, y, length, scores,
+    m=None, means=None, prompt=None, share=None,
+) -> None:  # fmt: skip
+    """The arguments of the operations below; what one of them lacks is None."""
+    b = c.builder
+    one = number(1)
+    numbers = [c.splat(c.at(readout, j)) for j in range(size)]
+    with c.contexts(length) as first:
+
+        def rows(base: ir.Value, start: ir.Value) -> list[ir.Value]:
+            return [c.at(c.row(base, start, length, j), first) for j in range(size)]
+
+        def token(i: ir.Value) -> list[ir.Value]:
+            start = b.mul(b.mul(i, INT(size)), length)
+            return [c.load(place) for place in rows(tokens, start)]
+
+        score = [c.load(place) for place in rows(tape, u)]
+        top = _Sums(c, 1, -math.inf)
+        if prompt is not None:
+            own = [c.splat(c.at(prompt, j)) for j in range(size)]
+            of_prompt = c.dot(own, score)
+            top.set(of_prompt)
+        with cgutils.for_range(b, count, intp=INT) as loop:
+            found = c.dot(score, token(loop.index))
+            c.store(found, c.at(scores, b.mul(loop.index, INT(LANES))))
+            highest = top.value()
+            top.set(b.select(b.fcmp_ordered(">", found, highest), found, highest))
+        mass, heard = _Sums(c, 1), _Sums(c, 1)  # Σ e and Σ e aᵀz
+        near, far = (_Sums(c, size if m is not None else 0) for _ in range(2))  # Σ ez, Σ e(aᵀz)z
+
+        def add(weight: ir.Value, values: list[ir.Value]) -> None:
+            said = b.fmul(weight, c.dot(numbers, values))
+            mass.add(weight, one)
+            heard.add(said, one)
+            if m is not None:
+                for j, value in enumerate(values):
+                    near.add(weight, value, j)
+                    far.add(said, value, j)
+
+        if prompt is not None:
+            weight = exponential(c, b.fsub(of_prompt, top.value()))
+            add(weight, own)
+            if share is not None:
+                c.store(weight, c.at(tape, share, first))
+        with cgutils.for_range(b, count, intp=INT) as loop:
+            found = c.load(c.at(scores, b.mul(loop.index, INT(LANES))))
+            add(exponential(c, b.fsub(found, top.value())), token(loop.index))
+        scale = b.fdiv(one, mass.value())
+        c.store(b.fmul(heard.value(), scale), c.at(tape, y, first))
+        if m is not None:
+            for sums, start in ((near, m), (far, means)):
+                for j, place in enumerate(rows(tape, start)):
+                    c.store(b.fmul(sums.value(j), scale), place)
+        if share is not None:
+            place = c.at(tape, share, first)
+            c.store(b.fmul(c.load(place), scale), place)
+
+
+@operation("size tokens count readout tape u y length scores")
+def predict(c: Code, **given) -> None:
+    """y ← Σ w_i aᵀz_i for every context, from its u, [size, length]. Of the tokens, [count, size,
+    length], the scores of LANES contexts are kept in `scores`."""
+    _attend(c, **given)
+
+
+@operation("size tokens count readout tape u y length scores prompt share")
+def predict_prompt(c: Code, **given) -> None:
+    """The same with a prompt in front, whose weight goes to `share`."""
+    _attend(c, **given)
+
+
+@operation("size tokens count readout tape u y length scores m means")
+def attend(c: Code, **given) -> None:
+    """The same as `predict`; m and c (`means`) go to the tape too."""
+    _attend(c, **given)
+
+
+@operation("size tokens count readout tape u y length scores m means prompt share")
+def attend_prompt(c: Code, **given) -> None:
+    _attend(c, **given)
+
+
+@operation("tape y stride heads targets weights length errors pull")
+def loss(c: Code, tape, y, stride, heads, targets, weights, length, errors, pull) -> None:
+    """The squared error of Σ_h y_h to `errors`; the gradient of their weighted sum to `pull`."""
+    b = c.builder
+    with c.contexts(length) as first:
+        gap = _Sums(c, 1)
+        gap.set(b.fneg(c.load(c.at(targets, first))))
+        with cgutils.for_range(b, heads, intp=INT) as loop:
+            place = c.at(tape, y, b.mul(loop.index, stride), first)
+            gap.set(b.fadd(gap.value(), c.load(place)))
+        found = gap.value()
+        c.store(b.fmul(found, found), c.at(errors, first))
+        weight = c.load(c.at(weights, first))
+        c.store(b.fmul(found, b.fadd(weight, weight)), c.at(tape, pull, first))
+
+
+@operation("size tape y m means pull length")
+def turn(c: Code, size, tape, y, m, means, pull, length) -> None:
+    """c becomes the gradient of u, g(c − ym) with g at `pull`."""
+    b = c.builder
+    with c.contexts(length) as first:
+        g = c.load(c.at(tape, pull, first))
+        back = b.fneg(c.load(c.at(tape, y, first)))
+        for j in range(size):
+            place = c.at(c.row(tape, means, length, j), first)
+            gap = c.fma(back, c.load(c.at(c.row(tape, m, length, j), first)), c.load(place))
+            c.store(b.fmul(g, gap), place)
+
+
+@operation("size readout prompt tape y share pull length score value")
+def turn_prompt(c: Code, size, readout, prompt, tape, y, share, pull, length, score, value) -> None:
+    """The gradients of the prompt's score, gw(aᵀp − y), and of its value aᵀp, gw."""
+    b = c.builder
+    said = c.dot(*([c.splat(c.at(array, j)) for j in range(size)] for array in (readout, prompt)))
+    with c.contexts(length) as first:
+        g, weight = c.load(c.at(tape, pull, first)), c.load(c.at(tape, share, first))
+        of_value = b.fmul(g, weight)
+        gap = b.fsub(said, c.load(c.at(tape, y, first)))
+        c.store(of_value, c.at(tape, value, first))
+        c.store(b.fmul(of_value, gap), c.at(tape, score, first))
+
+
+def run(
+    size, one, with_gradient, prompted,
+    tokens, queries, targets, weights, tasks, scores, readouts, prompts,
+    errors, shares, d_scores, d_readouts, d_prompts,
+):  # fmt: skip
+    """Every seed's errors, [seeds, blocks, BLOCK], the prompt's weights, [seeds, H, blocks, BLOCK],
+    and gradients, which are added to what is there.
+
+    `size` and `one` are tuples as long as D and 1. Blocks of contexts: tokens [blocks, n, D·BLOCK],
+    queries (with the label 0) [blocks, D·BLOCK], targets and weights [blocks, BLOCK], tasks
+    [blocks]. Seeds: scores (A₁ᵀ with a column of zeros) [seeds, H, D·D], readouts
+    [seeds, K, H, D], prompts [seeds, K, D].
+    """
+    rows = len(size)
+    count = tokens.shape[1]
+    seeds, heads, _ = scores.shape
+    # The tape, in rows of a block: the query, the pull, then of every head u, m, c and four rows.
+    step = (3 * rows + 4) * BLOCK
+    pull = rows * BLOCK
+    tape = np.zeros((rows + 1) * BLOCK + heads * step, np.float32)
+    kept = np.zeros(count * LANES, np.float32)
+    ones = np.ones(BLOCK, np.float32)
+    for block in range(len(tokens)):
+        task = tasks[block]
+        tape[: rows * BLOCK] = queries[block]
+        found = tokens[block].reshape(-1)
+        for seed in range(seeds):
+            for head in range(heads):
+                u = (rows + 1) * BLOCK + head * step
+                m, means = u + rows * BLOCK, u + 2 * rows * BLOCK
+                y, share = u + 3 * rows * BLOCK, u + (3 * rows + 1) * BLOCK
+                readout = readouts[seed, task, head]
+                simd.multiply(size, scores[seed, head], tape, 0, u, BLOCK, BLOCK)
+                if prompted:
+                    prompt = prompts[seed, task]
+                    if with_gradient:
+                        attend_prompt(
+                            size, found, count, readout, tape, u, y, BLOCK, kept, m, means,
+                            prompt, share,
+                        )  # fmt: skip
+                    else:
+                        predict_prompt(
+                            size, found, count, readout, tape, u, y, BLOCK, kept, prompt, share
+                        )
+                        shares[seed, head, block] = tape[share : share + BLOCK]
+                elif with_gradient:
+                    attend(size, found, count, readout, tape, u, y, BLOCK, kept, m, means)
+                else:
+                    predict(size, found, count, readout, tape, u, y, BLOCK, kept)
+            first = (rows + 1 + 3 * rows) * BLOCK
+            loss(
+                tape, first, step, heads, targets[block], weights[block], BLOCK,
+                errors[seed, block], pull,
+            )  # fmt: skip
+            if not with_gradient:
+                continue
+            for head in range(heads):
+                u = (rows + 1) * BLOCK + head * step
+                m, means = u + rows * BLOCK, u + 2 * rows * BLOCK
+                y, share = u + 3 * rows * BLOCK, u + (3 * rows + 1) * BLOCK
+                of_score, of_value = u + (3 * rows + 2) * BLOCK, u + (3 * rows + 3) * BLOCK
+                readout = readouts[seed, task, head]
+                turn(size, tape, y, m, means, pull, BLOCK)
+                simd.outer(
+                    size, size, tape, means, BLOCK, tape, 0, BLOCK, BLOCK, d_scores[seed, head]
+                )
+                simd.outer(
+                    size, one, tape, m, BLOCK, tape, pull, 0, BLOCK, d_readouts[seed, task, head]
+                )
+                if prompted:
+                    prompt, grad = prompts[seed, task], d_prompts[seed, task]
+                    turn_prompt(
+                        size, readout, prompt, tape, y, share, pull, BLOCK, of_score, of_value
+                    )
+                    simd.outer(size, one, tape, u, BLOCK, tape, of_score, 0, BLOCK, grad)
+                    total = np.zeros(1, np.float32)
+                    simd.outer(one, one, tape, of_value, 0, ones, 0, 0, BLOCK, total)
+                    grad += total[0] * readout

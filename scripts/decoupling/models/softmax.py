@@ -1,0 +1,103 @@
+"""One layer of softmax attention.
+
+A head weights the prompt and the context's tokens by the softmax of x̃ᵀWqWkᵀz_i, with x̃ = [x; 0] the
+query's token, which does not attend to itself; heads add up. Only this row is ever computed. A
+head's values are read as aᵀz_i, with a_k = Wv h_k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from . import Arrays, Model, Shapes, pull_back_prompts
+
+
+@dataclass(frozen=True, eq=False)
+class QueryRow:
+    """What heads are to the data; also holds the gradient with respect to it."""
+
+    scores: Any  # WkWqᵀ: [seeds, H, D, D]
+    readouts: Any  # a_k: [seeds, K, H, D]
+    prompts: Any  # p_k: [seeds, K, D], or None
+
+
+@dataclass(frozen=True)
+class Softmax(Model):
+    """`query`, `key`, `value` are Wq, Wk, Wv of every head, [seeds, H, D, D]."""
+
+    name = "softmax"
+    view = "query_row"
+    recipe = "softmax"
+    prompt_is_heard = True  # a prompt of zeros has its share of the weights
+    keys: ClassVar = {
+        "attention_heads": {
+            "description": "Heads of softmax attention, whose outputs add up; 2 is the default",
+            "type": "integer",
+            "minimum": 1,
+        }
+    }
+
+    attention_heads: int = 2
+
+    @property
+    def weight_shapes(self) -> Shapes:
+        shape = self.attention_heads, self.dim + 1, self.dim + 1
+        return dict.fromkeys(("query", "key", "value"), shape)
+
+    def contains(self, other: Model) -> str | None:
+        """Half of the heads can be silent."""
+        half = {**vars(self), "attention_heads": self.attention_heads / 2}
+        if vars(other) != half:
+            return None
+        heads = other.attention_heads
+        return f"{heads} attention head{'s' if heads > 1 else ''}"
+
+    def query_row(self, params: Mapping[str, Any]) -> QueryRow:
+        """Of NumPy's arrays, or of torch's."""
+        value, prompts = params["value"], params.get("prompts")
+        if "heads" in params:
+            readouts = (value[:, None] @ params["heads"][:, :, None, :, None])[..., 0]
+        else:
+            readouts = value[:, None, :, :, -1]
+        return QueryRow(params["key"] @ params["query"].mT, readouts, prompts)
+
+    def pull_back(self, params: Arrays, grad: QueryRow, out: Arrays) -> None:
+        """Write the gradient of the trained parameters, given that of the row, to `out`."""
+        if "query" in out:
+            out["key"][:] = grad.scores @ params["query"]
+            out["query"][:] = grad.scores.mT @ params["key"]
+            if "heads" in params:
+                out["value"][:] = np.einsum("skhi,skj->shij", grad.readouts, params["heads"])
+            else:
+                out["value"][:] = 0
+                out["value"][..., -1] = grad.readouts.sum(1)
+        if "heads" in out:
+            out["heads"][:] = np.einsum("skhi,shij->skj", grad.readouts, params["value"])
+        pull_back_prompts(grad.prompts, out)
+
+    def predict(self, params: Mapping[str, Any], tokens: Any, queries: Any, tasks: Any) -> Any:
+        """Of torch's tensors, where nothing is compiled: see `engines.sequences`."""
+        row = self.query_row(params)
+        chosen = row.readouts.expand(-1, self.tasks, -1, -1)[:, tasks]  # [seeds, B, H, D]
+        u = row.scores[:, None, :, :, :-1] @ queries[:, None, :, None]
+        u = u[..., 0]
+        scores, values = (x @ tokens.mT for x in (u, chosen))  # [seeds, B, H, n]
+        if row.prompts is not None:
+            prompts = row.prompts.expand(-1, self.tasks, -1)[:, tasks, :, None]
+            scores, values = (
+                self._in_front(x @ prompts, own) for x, own in ((u, scores), (chosen, values))
+            )
+        return (scores.softmax(-1) * values).sum((-1, -2))
+
+    @staticmethod
+    def _in_front(one: Any, others: Any) -> Any:
+        import torch
+
+        return torch.cat([one, others], -1)
+
+
+MODEL = Softmax

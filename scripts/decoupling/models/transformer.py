@@ -1,0 +1,144 @@
+"""A small transformer: blocks of softmax attention and a perceptron, with residuals and layer norm.
+
+Tokens are read in as vectors of `width` numbers and have no positions. In every block all tokens
+attend to the prompt and the context, and none to the query; of the last block only the query's row
+is computed, which is read out linearly. A task's head is added to the common readout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from . import Arm, Model, Shapes
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+WIDER = 4  # the perceptron's hidden layer over the width
+
+
+@dataclass(frozen=True)
+class Transformer(Model):
+    """Weights of all L blocks, for vectors that are multiplied from the left: `attention` are
+    queries, keys, values and output, [seeds, L, 4, w, w]. Norms are trained as their difference
+    from 1."""
+
+    name = "transformer"
+    view = "sequences"
+    recipe = "transformer"
+    contains_shallower = True  # a block that adds nothing
+    prompt_is_heard = True
+    keys: ClassVar = {
+        "width": {
+            "description": "Numbers in a transformer's vectors, a multiple of attention_heads; 32"
+            " is the default",
+            "type": "integer",
+            "minimum": 1,
+        },
+        "attention_heads": {
+            "description": "Heads of softmax attention, whose outputs add up; 2 is the default",
+            "type": "integer",
+            "minimum": 1,
+        },
+    }
+
+    width: int = 32
+    attention_heads: int = 2
+
+    @classmethod
+    def takes(cls, layers: int) -> bool:
+        return True
+
+    @classmethod
+    def lacks(cls, arm: Arm) -> str | None:
+        if arm.heads and not arm.weights:
+            return "has heads that add to a common one, and none to fine-tune"
+        return super().lacks(arm)
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        if self.width % self.attention_heads:
+            heads = f"attention_heads, {self.attention_heads}"
+            yield "width", f"{self.width} is no multiple of {heads}; use one"
+
+    @property
+    def weight_shapes(self) -> Shapes:
+        blocks, width, hidden = self.layers, self.width, WIDER * self.width
+        return {
+            "read_in": (self.dim + 2, width),  # the last row is a constant
+            "norms": (blocks, 2, 2, width),  # before attention and perceptron: scale and shift
+            "attention": (blocks, 4, width, width),
+            "hidden": (blocks, width + 1, hidden),
+            "back": (blocks, hidden + 1, width),
+            "read_out": (width + 1,),
+        }
+
+    def trained_shapes(self, arm: Arm) -> Shapes:
+        shapes = super().trained_shapes(arm)
+        return shapes | ({"heads": (self.tasks, self.width)} if arm.heads else {})
+
+    def predict(
+        self, params: Mapping[str, Tensor], tokens: Tensor, queries: Tensor, tasks: Tensor
+    ) -> Tensor:
+        """As `engines.sequences` asks for. Arrays are [seeds, B, tokens, numbers]."""
+        import torch
+        from torch.nn import functional
+
+        seeds = len(params["read_in"])
+        prompts = params.get("prompts")
+        asked = functional.pad(queries, (0, 1))[:, None]
+        sequence = torch.cat([tokens, asked], 1).expand(seeds, -1, -1, -1)
+        if prompts is not None:
+            prompts = prompts.expand(-1, self.tasks, -1)[:, tasks, None]
+            sequence = torch.cat([prompts, sequence], 2)
+        state = _affine(sequence, params["read_in"])
+        for block in range(self.layers):
+            own = {
+                name: params[name][:, block] for name in ("norms", "attention", "hidden", "back")
+            }
+            last = block == self.layers - 1
+            state = self._attend(own, state, only_query=last)
+            inner = _affine(_normed(state, own["norms"][:, 1]), own["hidden"]).relu()
+            state = state + _affine(inner, own["back"])
+        answer = state[:, :, -1]
+        head = params["read_out"][:, None, :-1]
+        if "heads" in params:
+            head = head + params["heads"][:, tasks]
+        return (answer * head).sum(-1) + params["read_out"][:, -1:]
+
+    def _attend(self, own: Mapping[str, Tensor], state: Tensor, *, only_query: bool) -> Tensor:
+        from torch.nn import functional
+
+        normed = _normed(state, own["norms"][:, 0])
+        asking, known = normed[:, :, -1:] if only_query else normed, normed[:, :, :-1]
+        parts = (
+            _linear(x, own["attention"][:, i]).unflatten(-1, (self.attention_heads, -1)).mT
+            for i, x in enumerate((asking, known, known))
+        )
+        # [seeds, B, heads, tokens, numbers]
+        query, key, value = (part.movedim(-1, -3) for part in parts)
+        heard = functional.scaled_dot_product_attention(query, key, value)
+        added = _linear(heard.movedim(-3, -2).flatten(-2), own["attention"][:, 3])
+        return (state[:, :, -1:] if only_query else state) + added
+
+
+def _linear(x: Tensor, matrix: Tensor) -> Tensor:
+    """A matrix per seed on [seeds, B, tokens, numbers]."""
+    return (x.flatten(1, 2) @ matrix).unflatten(1, x.shape[1:3])
+
+
+def _affine(x: Tensor, matrix: Tensor) -> Tensor:
+    """The same; the last row of the matrix is added."""
+    return _linear(x, matrix[:, :-1]) + matrix[:, None, None, -1]
+
+
+def _normed(x: Tensor, norm: Tensor) -> Tensor:
+    """Layer norm; `norm` are scale − 1 and shift, [seeds, 2, w]."""
+    from torch.nn import functional
+
+    scale, shift = norm[:, 0, None, None] + 1, norm[:, 1, None, None]
+    return functional.layer_norm(x, x.shape[-1:]) * scale + shift
+
+
+MODEL = Transformer
