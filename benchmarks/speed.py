@@ -5,7 +5,7 @@
 Prints JSON: milliseconds per step and seed (the median of interleaved repeats, data drawn in
 the step), their ratios, and where a step on the exact gradient spends its time. fig2a's mixture,
 joint training, batches of 8192 contexts. The literal one-layer step computes the query's row of
-attention and no other.
+attention and no other. Softmax attention and a transformer of width 32: batches of 1024.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
 
 import literal  # noqa: E402
-from decoupling import engines  # noqa: E402
+from decoupling import engines, models  # noqa: E402
 from decoupling.engines import moments  # noqa: E402
 from decoupling.models.arms import ARMS  # noqa: E402
 from decoupling.models.attention import Attention  # noqa: E402
@@ -48,34 +48,48 @@ SEEDS = 50
 FIG2A = {"d": 10, "weights": [0.3, 0.7], "means": [1.7, -1.3], "covs": [1, 1]}
 MIX = make_spec("fig2a", FIG2A)
 LENGTHS = (1, 10, 50)
+SOFTMAX_BATCH, FEW = 1024, 8  # contexts and seeds; with two heads
 
 Step = Callable[[], object]
 
 
 def track(layers: int, seeds: int, n: int, gradient: str | int = "exact") -> Track:
-    module, view = ("attention", "moments") if layers == 1 else ("layered", "gram")
-    run = Run(module, "attention", layers, "joint", ARMS["joint"], Recipe(gradient=gradient))
-    engine = engines.load(view)(GaussianContexts(MIX, n))
+    return made("attention" if layers == 1 else "layered", layers, seeds, n, gradient)
+
+
+def made(module: str, layers: int, seeds: int, n: int, gradient: str | int) -> Track:
+    model = models.load(module)
+    run = Run(module, model.name, layers, "joint", ARMS["joint"], Recipe(gradient=gradient))
+    engine = engines.load(model.view)(GaussianContexts(MIX, n))
     return Track(run, engine, (MIX.dim, MIX.tasks), range(seeds))
 
 
 def literal_step(n: int, layers: int = 1) -> Step:
     """One seed, single precision, a new batch of sequences every step. Of one layer only the
     query's row is computed, as anyone would."""
-    start = track(layers, 1, n, BATCH).params
+    return literal_steps(track(layers, 1, n, BATCH), n, BATCH)
+
+
+def literal_steps(start: Track, n: int, batch: int, predicted_by=None) -> Step:
     params = {
         name: torch.as_tensor(value[0]).detach().float().clone().requires_grad_()
-        for name, value in start.items()
+        for name, value in start.params.items()
     }
     optimizer = torch.optim.Adam(params.values(), lr=1e-3)
     generator = torch.Generator().manual_seed(0)
-    return lambda: literal.training_step(
-        params, optimizer, literal.draw_sequences(MIX, n, BATCH, generator, torch.float32)
-    )
+
+    def step() -> None:
+        sequences = literal.draw_sequences(MIX, n, batch, generator, torch.float32)
+        literal.training_step(params, optimizer, sequences, predicted_by)
+
+    return step
 
 
 def minibatch_step(n: int, seeds: int, layers: int = 1) -> Step:
-    trained = track(layers, seeds, n, BATCH)
+    return batch_step(track(layers, seeds, n, BATCH))
+
+
+def batch_step(trained: Track) -> Step:
     iterations = itertools.count()
 
     def step() -> None:
@@ -108,6 +122,16 @@ def cases() -> dict[str, tuple[Step, int]]:
     for layers in (2, 3):
         found[f"literal L={layers}, n=20"] = (literal_step(20, layers), 1)
         found[f"gram L={layers}, n=20, {SEEDS} seeds"] = (minibatch_step(20, SEEDS, layers), SEEDS)
+    for n in LENGTHS:
+        start = made("softmax", 1, 1, n, SOFTMAX_BATCH)
+        step = literal_steps(start, n, SOFTMAX_BATCH, literal.softmax_from_query)
+        found[f"literal softmax n={n}"] = (step, 1)
+        for seeds in (FEW, SEEDS):
+            step = batch_step(made("softmax", 1, seeds, n, SOFTMAX_BATCH))
+            found[f"softmax n={n}, {seeds} seeds"] = (step, seeds)
+    for layers in (1, 2):
+        step = batch_step(made("transformer", layers, FEW, 10, SOFTMAX_BATCH))
+        found[f"transformer L={layers}, n=10, {FEW} seeds"] = (step, FEW)
     return found
 
 
@@ -126,6 +150,13 @@ RATIOS = {  # name: (numerator, denominator), of times per seed-step
     },
     "literal / gram, two layers, n = 20": ("literal L=2, n=20", f"gram L=2, n=20, {SEEDS} seeds"),
     "literal / gram, three layers, n = 20": ("literal L=3, n=20", f"gram L=3, n=20, {SEEDS} seeds"),
+}
+SOFTMAX_RATIOS = {  # the same, of softmax attention in smaller batches
+    **{
+        f"literal / here, n = {n}": (f"literal softmax n={n}", f"softmax n={n}, {SEEDS} seeds")
+        for n in LENGTHS
+    },
+    "n = 50 / n = 10": (f"softmax n=50, {SEEDS} seeds", f"softmax n=10, {SEEDS} seeds"),
 }
 # Of whole steps: what 50 seeds cost over one.
 BLOCK_RATIOS = ("minibatch", "exact")
@@ -181,13 +212,17 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     times = measure(cases(), args.repeats)
-    ratios = {name: times[top] / times[bottom] for name, (top, bottom) in RATIOS.items()}
+    ratios, softmax = (
+        {name: times[top] / times[bottom] for name, (top, bottom) in chosen.items()}
+        for chosen in (RATIOS, SOFTMAX_RATIOS)
+    )
     for engine in BLOCK_RATIOS:
         block, alone = (times[f"{engine} n=50, {seeds} seeds"] for seeds in (SEEDS, 1))
         ratios[f"{engine} step of {SEEDS} seeds / 1 seed"] = SEEDS * block / alone
     report = {
         "ms_per_seed_step": {name: float(f"{value:.4g}") for name, value in times.items()},
         "ratios": {name: float(f"{value:.4g}") for name, value in ratios.items()},
+        "softmax_ratios": {name: float(f"{value:.4g}") for name, value in softmax.items()},
         "exact_step_us": {str(seeds): profile(seeds) for seeds in (1, SEEDS)},
     }
     print(json.dumps(report, indent=1, ensure_ascii=False))

@@ -6,8 +6,7 @@ import logging
 from pathlib import Path
 
 from decoupling import sources
-from decoupling.models import Arm
-from decoupling.results.bounds import Member, bounds, read_parameters
+from decoupling.results.bounds import bounds, parse_member, read_parameters
 from decoupling.results.tables import (
     BAYES,
     BOUNDS,
@@ -19,11 +18,6 @@ from decoupling.results.tables import (
 )
 
 log = logging.getLogger(__name__)
-
-
-def parse_member(fields: dict) -> Member:
-    sizes = tuple((name, size) for name, size in fields["sizes"])
-    return Member(**(fields | {"parts": Arm(**fields["parts"]), "sizes": sizes}))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from decoupling.problem.mixture import TaskMixture
+from torch.nn import functional
 
 Parameters = Mapping[str, torch.Tensor]
 
@@ -142,13 +143,33 @@ def predict_from_query(params: Parameters, sequences: Sequences) -> torch.Tensor
     return (row * _heads(params, sequences, z)).sum(-1)
 
 
+def predict_softmax(params: Parameters, sequences: Sequences) -> torch.Tensor:
+    """ŷ of softmax attention, weights [H, D, D], by torch's own attention on the whole sequence with
+    a mask: nobody attends to the query; [B]."""
+    z = tokens(sequences, params.get("prompts"))
+    mask = torch.ones(z.shape[1], z.shape[1], dtype=torch.bool)
+    mask[:, -1] = False
+    query, key, value = (z[:, None] @ params[name] for name in ("query", "key", "value"))
+    heads = functional.scaled_dot_product_attention(query, key, value, mask, scale=1.0)
+    return (heads.sum(1)[:, -1] * _heads(params, sequences, z)).sum(-1)
+
+
+def softmax_from_query(params: Parameters, sequences: Sequences) -> torch.Tensor:
+    """The same with no row of attention but the query's."""
+    z = tokens(sequences, params.get("prompts"))
+    context, asked = z[:, None, :-1], z[:, None, -1:]
+    scores = (asked @ params["query"]) @ (context @ params["key"]).mT
+    row = (scores.softmax(-1) @ (context @ params["value"]))[:, :, 0].sum(1)
+    return (row * _heads(params, sequences, z)).sum(-1)
+
+
 def training_step(
-    params: Parameters, optimizer: torch.optim.Optimizer, sequences: Sequences
+    params: Parameters, optimizer: torch.optim.Optimizer, sequences: Sequences, predicted_by=None
 ) -> float:
     """One step on the batch's mean squared error; returns the error before it."""
     optimizer.zero_grad()
-    one_layer = len(params["query"]) == 1
-    predicted = (predict_from_query if one_layer else predict)(params, sequences)
+    own = predict_from_query if len(params["query"]) == 1 else predict
+    predicted = (predicted_by or own)(params, sequences)
     loss = ((predicted - sequences.y[:, -1]) ** 2).mean()
     loss.backward()
     optimizer.step()

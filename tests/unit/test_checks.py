@@ -236,7 +236,8 @@ BAD = {
     "unknown kind": (
         figure(kind="pie"),
         "figures.x.kind: there is no kind 'pie'; use one of against_linear, assumption1,"
-        " attention_heads, depth, identity, mixtures, noise, overview, page, panel, rates",
+        " attention_heads, depth, identity, mixtures, noise, overview, page, panel,"
+        " prompt_share, rates",
     ),
     "unknown key of a figure": (
         figure(setting="one", colour="red"),

@@ -23,6 +23,7 @@ ENGINES = {
     "query_row": ["engines.query_row", "engines.sequences"],
     "gram": ["engines.gram", "engines.gram_compiled", "engines.gram_torch"],
 }
+SOFTMAX = ("sources.gaussian.contexts", "models.softmax", *ENGINES["query_row"])
 # name: script, and the modules that it loads by name
 JOBS = {
     **{script: (f"{script}.py",) for script in ("aggregate", "theory", "bayes", "identity")},
@@ -40,6 +41,7 @@ JOBS = {
         if registry.engine_of(source, made.view)
     },
     "held_out": ("held_out.py", "models.attention", "models.reduced"),
+    "prompt_share": ("prompt_share.py", *SOFTMAX),
     "bounds": (
         "bounds.py",
         *("sources.gaussian.contexts", "models.attention", "models.layered"),

@@ -65,19 +65,6 @@ def batch_of(sequences: literal.Sequences, tasks: int) -> SequenceBatch:
     )
 
 
-def literal_softmax(params: dict[str, torch.Tensor], sequences: literal.Sequences) -> torch.Tensor:
-    """ŷ of one seed, by torch's own attention on the whole sequence with a mask; [B]."""
-    z = literal.tokens(sequences, params.get("prompts"))
-    mask = torch.ones(z.shape[1], z.shape[1], dtype=torch.bool)
-    mask[:, -1] = False  # nobody attends to the query
-    query, key, value = (z[:, None] @ params[name] for name in ("query", "key", "value"))
-    heads = functional.scaled_dot_product_attention(query, key, value, mask, scale=1.0)
-    out = heads.sum(1)[:, -1]
-    if "heads" in params:
-        return (out * params["heads"][sequences.task]).sum(-1)
-    return out[:, -1]
-
-
 def literal_transformer(
     model: Transformer, params: dict[str, torch.Tensor], sequences: literal.Sequences
 ) -> torch.Tensor:
@@ -140,7 +127,20 @@ def check_against_literal(model, arm: str, shape: tuple, predict) -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"d{shape[0]}-H{shape[-1]}")
 def test_softmax_is_the_literal_one(shape: tuple, arm: str):
     model = Softmax(shape[0], shape[1], 1, shape[-1])
-    check_against_literal(model, arm, shape, literal_softmax)
+    check_against_literal(model, arm, shape, literal.predict_softmax)
+
+
+@pytest.mark.parametrize("arm", SOFTMAX_ARMS)
+def test_the_literal_step_that_speed_is_measured_against(arm: str):
+    mix, n = mixture(SHAPES[0])
+    sequences = literal.draw_sequences(mix, n, 40, torch.Generator().manual_seed(1))
+    made = parameters(Softmax(mix.dim, mix.tasks, 1, 2), arm)
+    params = {name: torch.tensor(value[0]).double() for name, value in made.items()}
+    whole, row = (
+        predict(params, sequences)
+        for predict in (literal.predict_softmax, literal.softmax_from_query)
+    )
+    torch.testing.assert_close(row, whole, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("arm", TRANSFORMER_ARMS)

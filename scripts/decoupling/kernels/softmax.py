@@ -2,7 +2,7 @@
 
 With u = A₁ᵀx and a the head's readout, a head says y = Σ_i w_i aᵀz_i, where w are the softmax of
 uᵀz_i over the tokens, the prompt among them. Its gradients need two means over the tokens and no
-second way through them: m = Σ_i w_i z_i for a, and c = Σ_i w_i (aᵀz_i) z_i for u, as ∂y/∂u = c − ym.
+second way through them: m = Σ_i w_i z_i for a, and c = Σ_i w_i (aᵀz_i) z_i for u: ∂y/∂u = c − ym.
 No array has a number per seed, context and token.
 """
 

@@ -43,6 +43,10 @@ class Curve:
         return self.model.name
 
     @property
+    def prompted(self) -> bool:
+        return ARMS[self.arm].prompted
+
+    @property
     def made(self) -> Model:
         """The model, of whatever mixture: to ask what it contains."""
         return self.model(1, 1, self.layers, **dict(self.sizes))
@@ -165,13 +169,15 @@ class Protocol:
 
     def note(self, curves: Iterable[Curve]) -> str:
         """What the protocol is for these curves: the small print of a figure."""
+        curves = list(curves)
         used = sorted({(c.layers > 1, self.recipe_of(c)) for c in curves})
         parts = []
         for deeper, name in used:
             recipe = self.recipes[name].general
+            own = {self.run(c).recipe.iterations for c in curves if self.recipe_of(c) == name}
             depth = ("deeper: " if deeper else "1 layer: ") if len(used) > 1 else ""
             seeds = f"best of {self.recipes[name].seeds} seeds{' that race' if recipe.race else ''}"
-            iterations = f"{recipe.iterations:,} iterations"
+            iterations = f"{' to '.join(f'{x:,}' for x in sorted(own))} iterations"
             parts.append(f"{depth}{seeds}, {_gradient(recipe)}, {iterations}")
         return f"Protocol {self.name}: " + "; ".join(parts)
 

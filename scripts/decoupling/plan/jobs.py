@@ -175,20 +175,24 @@ def _members(config: Config, setting: str) -> list[Curve]:
 
 def members(config: Config, setting: str) -> str:
     """What is evaluated together, as the script takes it."""
-    return canonical_json(
-        [
-            {
-                "setting": curve.setting,
-                "module": curve.module,
-                "model": curve.name,
-                "layers": curve.layers,
-                "arm": curve.arm,
-                "parts": asdict(ARMS[curve.arm]),
-                "sizes": curve.sizes,
-            }
-            for curve in _members(config, setting)
-        ]
-    )
+    return canonical_json([_member(curve) for curve in _members(config, setting)])
+
+
+def prompted(setting: Setting) -> str:
+    """The curves of a setting that have a prompt, as the script takes them."""
+    return canonical_json([_member(curve) for curve in setting.curves if curve.prompted])
+
+
+def _member(curve: Curve) -> dict[str, Any]:
+    return {
+        "setting": curve.setting,
+        "module": curve.module,
+        "model": curve.name,
+        "layers": curve.layers,
+        "arm": curve.arm,
+        "parts": asdict(ARMS[curve.arm]),
+        "sizes": curve.sizes,
+    }
 
 
 def bounds_modules(config: Config, setting: str) -> list[str]:

@@ -64,6 +64,12 @@ def _contains(arm: Arm, other: Arm, heard: bool) -> bool:
     )
 
 
+def parse_member(fields: Mapping[str, Any]) -> Member:
+    """Of what JSON says of it."""
+    sizes = tuple((name, size) for name, size in fields["sizes"])
+    return Member(**{**fields, "parts": Arm(**fields["parts"]), "sizes": sizes})
+
+
 def bounds(
     contexts: Any,
     members: Sequence[Member],

@@ -75,7 +75,14 @@ REAL = columns(
     theorem=float, measured=float, independent=float,
     training_risk=float, seeds=int, gate=float, units=int, units_total=int, clusters=int,
 )  # fmt: skip
-TABLES = {"identity": IDENTITY, "sampled": SAMPLED, "real": REAL}  # of one kind of figure each
+# `head` is 1 for the attention head with the largest `share`, the mean weight of its prompt
+PROMPT_SHARE = columns(**POINT, head=int, share=float, share_se=float)
+TABLES = {  # of one kind of figure each
+    "identity": IDENTITY,
+    "sampled": SAMPLED,
+    "real": REAL,
+    "prompt_share": PROMPT_SHARE,
+}
 
 Rows = Sequence[Mapping[str, Any]]
 

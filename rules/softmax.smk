@@ -1,0 +1,24 @@
+# Needs the parameters of softmax attention. Makes what share of its attention prompts have.
+
+
+rule prompt_share:
+    input:
+        spec="data/specs/{setting}.json",
+        parameters="data/{protocol}/parameters/{setting}.parquet",
+    output:
+        shares="data/{protocol}/prompt_share/{setting}.parquet",
+    log:
+        "logs/{protocol}/prompt_share/{setting}.log",
+    localrule: True
+    conda:
+        "../envs/pipeline.yaml"
+    threads: 1
+    params:
+        scripts=SCRIPTS,
+        code=lambda wildcards: code("prompt_share.py", *jobs.train_modules(setting(wildcards))),
+        source=lambda wildcards: setting(wildcards).source,
+        members=lambda wildcards: jobs.prompted(setting(wildcards)),
+    shell:
+        "python {params.scripts:q}/prompt_share.py --source {params.source} --spec {input.spec}"
+        " --members {params.members:q} --parameters {input.parameters}"
+        " --output {output.shares} 2> {log}"

@@ -1,0 +1,84 @@
+"""Prompt share: how much of softmax attention prompts have, against context length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..draw import style
+from ..draw.describe import describe
+from . import Figure, Needs, Problem, Tables, names
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+    from matplotlib.lines import Line2D
+
+    from ..plan.config import Config, Curve, Setting
+
+HEIGHT = 2.6  # inches of a panel
+VIEW = "query_row"  # of models whose engine measures it
+
+
+class PromptShare(Figure):
+    """A panel per setting; of the heads, the one with most of it and the one with least."""
+
+    properties: ClassVar = {"settings": names("The settings that are drawn, a panel each")}
+    required = ("settings",)
+
+    def problems(self, config: Config) -> Iterator[Problem]:
+        for base in self.bases:
+            if not self._drawn(config.settings[base]):
+                text = f"nothing in settings.{base} is softmax attention with prompts"
+                yield "settings", f"{text}; remove it"
+
+    @staticmethod
+    def _drawn(setting: Setting) -> list[Curve]:
+        return [c for c in setting.curves if c.prompted and c.model.view == VIEW]
+
+    def needs(self, config: Config) -> Needs:
+        folder = f"data/{config.protocol.name}/prompt_share"
+        files = [f"{folder}/{name}.parquet" for name in self.bases]
+        return Needs(specs=self.bases, more={"prompt_share": files})
+
+    def drawing(self, config: Config) -> dict[str, Any]:
+        return {"settings": self.bases}
+
+    def curves(self, config: Config) -> list[Curve]:
+        return [curve for base in self.bases for curve in self._drawn(config.settings[base])]
+
+    @staticmethod
+    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+        style.use_style()
+        settings, shares = drawing["settings"], tables.more["prompt_share"]
+        arms = [arm for arm in style.ARM_STYLE if arm in set(shares.arm)]
+        width = len(settings) * style.PANEL_SIZE[0]
+        figure, body = style.framed(width, HEIGHT, _legend(arms), note)
+        axes = body.subplots(1, len(settings), squeeze=False, sharey=True)[0]
+        for name, ax in zip(settings, axes, strict=True):
+            _draw_panel(ax, shares[shares.setting == name], arms)
+            ax.set_title(describe(tables.specs[name]))
+        axes[0].set_ylabel("prompt's share of attention")
+        style.despine(axes)
+        return figure
+
+
+KIND = PromptShare
+
+
+def _draw_panel(ax: Axes, shares: pd.DataFrame, arms: Sequence[str]) -> None:
+    for arm in arms:
+        rows = shares[shares.arm == arm].sort_values("n")
+        last = rows["head"].max()
+        for head, line in dict.fromkeys([(1, "-"), (last, ":")]):
+            own = rows[rows["head"] == head]
+            if line == "-" or last > 1:
+                ax.plot(own.n, own.share, line, **style.marked(arm))
+    ax.set(xlabel="context length $n$", ylim=(0, 1))
+
+
+def _legend(arms: Sequence[str]) -> list[Line2D]:
+    most, least = "solid: the head with most of it", "dotted: the head with least"
+    keys = [style.line_key("-", most), style.line_key(":", least)]
+    return [*(style.arm_key(arm) for arm in arms), *keys]
