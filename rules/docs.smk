@@ -16,6 +16,10 @@ rule reproduction:
             "data/theory/{setting}.parquet", setting=CONFIG.figures["rates"].needs(CONFIG).theory
         ),
         shared=lambda wildcards: "data/theory/shared.parquet",
+        softmax=lambda wildcards: expand(
+            "data/theory/{setting}.parquet",
+            setting=["softmax_clean", "softmax_noisy", "transformer"],
+        ),
         sampled=lambda wildcards: CONFIG.figures["mixtures"].needs(CONFIG).more["sampled"],
         identity=lambda wildcards: CONFIG.figures["identity"].needs(CONFIG).more["identity"],
     output:
@@ -37,6 +41,6 @@ rule reproduction:
         "python {params.scripts:q}/reproduction.py --template {params.template:q}"
         " --kept {params.kept:q} --figures {params.figures:q} --specs {input.specs}"
         " --theory {input.theory} --rates {input.rates}"
-        " --shared {input.shared} --sampled {input.sampled} --identity {input.identity}"
+        " --shared {input.shared} --softmax {input.softmax} --sampled {input.sampled} --identity {input.identity}"
         " --published {params.published:q}"
         " --output {output.page} 2> {log}"

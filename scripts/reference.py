@@ -2,6 +2,7 @@
 
     python scripts/reference.py paper fig2c    # after snakemake --config protocol=paper -- …
     python scripts/reference.py laptop bdf star    # settings with a table: held-out risks
+    python scripts/reference.py laptop --name transformer transformer    # in files of another name
 
 By hand and not by a rule: what is kept changes when somebody decides so, not when code does.
 """
@@ -13,7 +14,14 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 from decoupling.results.files import atomic_path
-from decoupling.results.tables import BOUNDS, REAL, RISKS, read_all, write_table
+from decoupling.results.tables import (
+    BOUNDS,
+    PROMPT_SHARE,
+    REAL,
+    RISKS,
+    read_all,
+    write_table,
+)
 
 
 def provenance(runs: list[Path]) -> dict[str, str]:
@@ -58,6 +66,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("protocol")
     parser.add_argument("settings", nargs="+")
+    parser.add_argument("--name", help="of the files; the protocol's where left out")
     args = parser.parse_args()
     data, kept = Path("data") / args.protocol, Path("data/reference")
     results = Path("benchmarks/results") / args.protocol
@@ -65,14 +74,15 @@ if __name__ == "__main__":
         keep_real(data, kept, args.settings, results)
         raise SystemExit
     runs = [run for name in args.settings for run in sorted(data.glob(f"runs/{name}/*/*.parquet"))]
+    name = args.name or args.protocol
     risks = read_all([data / f"risks/{name}.parquet" for name in args.settings], RISKS)
-    rows = risks.to_dict("records")
-    write_table(kept / f"{args.protocol}.parquet", rows, RISKS, provenance(runs))
+    write_table(kept / f"{name}.parquet", risks.to_dict("records"), RISKS, provenance(runs))
 
-    checked = [path for n in args.settings if (path := data / f"bounds/{n}.parquet").exists()]
-    if checked:
-        bounds = read_all(checked, BOUNDS).to_dict("records")
-        write_table(kept / f"{args.protocol}_bounds.parquet", bounds, BOUNDS)
+    for table, schema in (("bounds", BOUNDS), ("prompt_share", PROMPT_SHARE)):
+        made = [path for n in args.settings if (path := data / f"{table}/{n}.parquet").exists()]
+        if made:
+            rows = read_all(made, schema).to_dict("records")
+            write_table(kept / f"{name}_{table}.parquet", rows, schema)
 
     files = [path for name in args.settings for path in results.glob(f"{name}/*/*.tsv")]
-    keep_costs(kept / f"{args.protocol}_costs.csv", files)
+    keep_costs(kept / f"{name}_costs.csv", files)

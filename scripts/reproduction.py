@@ -13,9 +13,11 @@ from decoupling.results.files import atomic_path
 from decoupling.results.published import read_published
 from decoupling.results.real_facts import real_facts
 from decoupling.results.reproduction import Kept, facts
+from decoupling.results.softmax_facts import softmax_facts, transformer_facts
 from decoupling.results.tables import (
     BOUNDS,
     IDENTITY,
+    PROMPT_SHARE,
     REAL,
     RISKS,
     SAMPLED,
@@ -52,7 +54,15 @@ if __name__ == "__main__":
     parser.add_argument("--template", required=True, type=Path)
     parser.add_argument("--figures", required=True, type=json.loads, help="settings by figure")
     parser.add_argument("--kept", required=True, type=Path, help="data/reference")
-    tables = ("--theory", "--rates", "--shared", "--sampled", "--identity", "--published")
+    tables = (
+        "--theory",
+        "--rates",
+        "--shared",
+        "--softmax",
+        "--sampled",
+        "--identity",
+        "--published",
+    )
     for name in ("--specs", *tables):
         parser.add_argument(name, required=True, type=Path, nargs="+")
     parser.add_argument("--output", required=True, type=Path)
@@ -73,6 +83,17 @@ if __name__ == "__main__":
         read_all(args.sampled, SAMPLED),
         read_all(args.identity, IDENTITY),
     )
+    risks, bounds, shares = (
+        read_table(args.kept / f"softmax{name}.parquet", schema)
+        for name, schema in (("", RISKS), ("_bounds", BOUNDS), ("_prompt_share", PROMPT_SHARE))
+    )
+    found |= softmax_facts(risks, bounds, shares, read_all(args.softmax, THEORY))
+    risks, bounds = (
+        read_table(args.kept / f"transformer{name}.parquet", schema)
+        for name, schema in (("", RISKS), ("_bounds", BOUNDS))
+    )
+    twice = rows_of(args.kept / "transformer_doubling.csv")
+    found |= transformer_facts(risks, bounds, read_all(args.softmax, THEORY), twice)
     found |= real_facts(read_table(args.kept / "real.parquet", REAL))
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined,
@@ -89,6 +110,8 @@ if __name__ == "__main__":
         rounding=rows_of(args.kept / "rounding.csv"),
         doubling=rows_of(args.kept / "deep_doubling.csv"),
         regret=rows_of(args.kept / "deep_regret.csv"),
+        softmax_doubling=rows_of(args.kept / "softmax_doubling.csv"),
+        recipe_softmax=(args.kept / "recipe_softmax.md").read_text(),
         random_mixtures=pd.read_csv(args.kept / "random_mixtures.csv"),
     )
     with atomic_path(args.output) as temporary:

@@ -144,8 +144,8 @@ def predict_from_query(params: Parameters, sequences: Sequences) -> torch.Tensor
 
 
 def predict_softmax(params: Parameters, sequences: Sequences) -> torch.Tensor:
-    """ŷ of softmax attention, weights [H, D, D], by torch's own attention on the whole sequence with
-    a mask: nobody attends to the query; [B]."""
+    """ŷ of softmax attention, weights [H, D, D], by torch's own attention on the whole sequence;
+    its mask says that nobody attends to the query; [B]."""
     z = tokens(sequences, params.get("prompts"))
     mask = torch.ones(z.shape[1], z.shape[1], dtype=torch.bool)
     mask[:, -1] = False

@@ -41,6 +41,14 @@ def setting(**changes) -> dict:
     return {"settings": {"x": BASE | changes}}
 
 
+def softmax(**changes) -> dict:
+    """A sound setting of softmax attention, and its recipe; `figure` is drawn of it."""
+    drawn, recipe = changes.pop("figure", None), changes.pop("recipe", {})
+    own = {"models": ["softmax"], "arms": ["plain", "joint"]} | changes
+    protocol = {"softmax": RECIPE | recipe, "transformer": dict(RECIPE)}
+    return {**setting(**own), "protocol": protocol, "figures": {"y": drawn} if drawn else {}}
+
+
 TABLE = {
     "table": "data/tables/bdf.csv",
     "unit": "school",
@@ -57,6 +65,68 @@ def of_table(**block) -> dict:
 
 
 BAD = {
+    "softmax on the exact gradient": (
+        softmax(recipe={"gradient": "exact"}),
+        "protocols.p.softmax.gradient: exact is for linear attention of one layer; give a batch",
+    ),
+    "no attention heads": (
+        softmax(attention_heads=0),
+        "settings.x.attention_heads: 0 is less than the minimum of 1; this is: Heads of softmax",
+    ),
+    "attention heads of a linear model": (
+        setting(attention_heads=2),
+        "settings.x.attention_heads: is of softmax or transformer; add it to models, or remove",
+    ),
+    "width of softmax": (
+        softmax(width=8),
+        "settings.x.width: is of transformer; add it to models, or remove this",
+    ),
+    "width that heads do not divide": (
+        softmax(models=["transformer"], width=9),
+        "settings.x.width: 9 is no multiple of attention_heads, 2; use one",
+    ),
+    "deeper softmax": (
+        softmax(layers=[2]),
+        "settings.x.layers: there is no softmax of so many; use layers: [1]",
+    ),
+    "softmax without its recipe": (
+        setting(models=["softmax"]),
+        "protocols.p: softmax is missing; settings.x needs it",
+    ),
+    "theorems as softmax's own": (
+        softmax(figure={"setting": "x", "dashed": "theorem"}),
+        "figures.y.dashed: theorem is of linear attention, not of softmax; use none, or kind: aga",
+    ),
+    "a prompt of zeros in linear attention": (
+        setting(arms=["zero_prompt"]),
+        "settings.x.arms: the attention model takes a prompt of zeros for none; add another arm",
+    ),
+    "linear attention against itself": (
+        figure(kind="against_linear", settings=["one"]),
+        "figures.x.settings: against_linear does not draw settings.one; use kind panel",
+    ),
+    "an arm that is not trained": (
+        softmax(figure={"kind": "against_linear", "settings": ["x"], "arms": ["shared"]}),
+        "figures.y.arms: shared is not trained in settings.x; add it to its arms",
+    ),
+    "heads of a linear model varied": (
+        figure(kind="attention_heads", setting="one", attention_heads=[1], n=[1]),
+        "figures.x.setting: attention_heads does not draw settings.one; use kind panel",
+    ),
+    "heads varied at an n that is not there": (
+        softmax(
+            figure={"kind": "attention_heads", "setting": "x", "attention_heads": [1], "n": [3]}
+        ),
+        "figures.y.n: 3 is not in settings.x.n; add it there, or remove it",
+    ),
+    "one depth": (
+        figure(kind="depth", setting="one"),
+        "figures.x.setting: depth does not draw settings.one; use kind panel",
+    ),
+    "a share of linear attention": (
+        figure(kind="prompt_share", settings=["one"]),
+        "figures.x.settings: prompt_share does not draw settings.one; use kind panel",
+    ),
     "table for a deeper model": (
         {"settings": {"x": TABLE | {"layers": [1, 2]}}},
         "settings.x.layers: a table serves models of one layer; use layers: [1]",
@@ -332,6 +402,12 @@ def test_one_line_says_what_and_where(name: str):
         figure(setting="one", overlay="published"),
         figure(kind="overview", setting="one"),
         figure(kind="page", panels=["one", "both"]),
+        softmax(attention_heads=4),
+        softmax(figure={"kind": "against_linear", "settings": ["x"]}),
+        softmax(
+            figure={"kind": "attention_heads", "setting": "x", "attention_heads": [1], "n": [4]}
+        ),
+        softmax(models=["transformer"], layers=[1, 2], figure={"kind": "depth", "setting": "x"}),
     ],
 )
 def test_sound_configs_pass(changes: dict):

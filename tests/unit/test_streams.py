@@ -11,6 +11,7 @@ from decoupling import models
 from decoupling.models.arms import ARMS
 from decoupling.problem.gram import GramBatch, GramSampler
 from decoupling.problem.mixture import TaskMixture
+from decoupling.problem.sequences import SequenceSampler
 from decoupling.problem.streams import Stream, generator
 from decoupling.theory.bayes import conditional_risks
 
@@ -35,6 +36,12 @@ FIRST = {  # of 8 contexts: how many are of each task; of task 2's first one, β
 }
 
 
+FIRST_TOKEN, FIRST_TARGET = (
+    [2.2012193, 1.2965505, -1.4781166],
+    -0.80095291,
+)  # of task 2's first context
+
+
 def first_batch(stream: Stream, mix: TaskMixture = MIX) -> GramBatch:
     return GramSampler(mix, N, stream).batch(0, 8)
 
@@ -53,6 +60,14 @@ def test_first_batch(stream: Stream):
     assert [task.shape[1] for task in batch.betas] == counts
     np.testing.assert_allclose(batch.betas[1][:, 0], beta, rtol=1e-6)
     np.testing.assert_allclose(batch.grams[1][-1, :, 0], labels, rtol=1e-6)
+
+
+def test_first_sequences():
+    """The tasks are those of the Gram matrices; the numbers are drawn in another order."""
+    batch = SequenceSampler(MIX, N, Stream.TRAINING).batch(0, 8)
+    assert [len(target) for target in batch.targets] == FIRST[Stream.TRAINING][0]
+    np.testing.assert_allclose(batch.tokens[1][0, :, 0], FIRST_TOKEN, rtol=1e-6)
+    np.testing.assert_allclose(batch.targets[1][0], FIRST_TARGET, rtol=1e-6)
 
 
 def test_first_bayes_risks():

@@ -27,12 +27,15 @@ class AttentionHeads(Figure):
     }
     required = ("setting", "attention_heads", "n")
 
+    @classmethod
+    def draws(cls, setting: Setting) -> bool:
+        """What has attention heads."""
+        models = [curve.model for curve in setting.curves if curve.name == setting.model]
+        return super().draws(setting) and any(KEY in model.keys for model in models)
+
     def problems(self, config: Config) -> Iterator[Problem]:
         setting = config.settings[self.block["setting"]]
         path = f"settings.{setting.name}"
-        if not any(KEY in curve.model.keys for curve in self._drawn(setting)):
-            yield "setting", f"the {setting.model} model of {path} has no {KEY}; use another"
-            return
         for n in self.block["n"]:
             if n not in setting.n:
                 yield "n", f"{n} is not in {path}.n; add it there, or remove it"

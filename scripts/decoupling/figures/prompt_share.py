@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw import style
 from ..draw.describe import describe
-from . import Figure, Needs, Problem, Tables, names
+from . import Figure, Needs, Tables, names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,14 +27,13 @@ class PromptShare(Figure):
     properties: ClassVar = {"settings": names("The settings that are drawn, a panel each")}
     required = ("settings",)
 
-    def problems(self, config: Config) -> Iterator[Problem]:
-        for base in self.bases:
-            if not self._drawn(config.settings[base]):
-                text = f"nothing in settings.{base} is softmax attention with prompts"
-                yield "settings", f"{text}; remove it"
+    @classmethod
+    def draws(cls, setting: Setting) -> bool:
+        """What is softmax attention with prompts."""
+        return super().draws(setting) and len(cls.drawn(setting)) > 0
 
     @staticmethod
-    def _drawn(setting: Setting) -> list[Curve]:
+    def drawn(setting: Setting) -> list[Curve]:
         return [c for c in setting.curves if c.prompted and c.model.view == VIEW]
 
     def needs(self, config: Config) -> Needs:
@@ -46,7 +45,7 @@ class PromptShare(Figure):
         return {"settings": self.bases}
 
     def curves(self, config: Config) -> list[Curve]:
-        return [curve for base in self.bases for curve in self._drawn(config.settings[base])]
+        return [curve for base in self.bases for curve in self.drawn(config.settings[base])]
 
     @staticmethod
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from ..engines import HELD_OUT
+from ..figures.prompt_share import PromptShare
 from ..models.arms import ARMS
 from ..problem.family import controls
 from ..problem.mixture import TaskMixture
@@ -179,8 +180,8 @@ def members(config: Config, setting: str) -> str:
 
 
 def prompted(setting: Setting) -> str:
-    """The curves of a setting that have a prompt, as the script takes them."""
-    return canonical_json([_member(curve) for curve in setting.curves if curve.prompted])
+    """The curves whose prompt's share of attention can be measured, as the script takes them."""
+    return canonical_json([_member(curve) for curve in PromptShare.drawn(setting)])
 
 
 def _member(curve: Curve) -> dict[str, Any]:

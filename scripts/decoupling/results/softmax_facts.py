@@ -1,0 +1,155 @@
+"""The numbers of docs/reproduction.md on softmax attention and transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+ARMS = ("plain", "zero_prompt", "shared", "finetune", "joint", "joint_heads")
+SETTINGS = {"softmax_clean": "clean", "softmax_noisy": "noisy"}
+FIGURE = "softmax_heads"  # its settings have other numbers of heads
+BASE_HEADS = 2
+VISIBLE = 2  # standard errors
+SHORT = 10  # from this n on, the context is as long as x
+
+
+def softmax_facts(
+    risks: pd.DataFrame, bounds: pd.DataFrame, shares: pd.DataFrame, theory: pd.DataFrame
+) -> dict[str, Any]:
+    """`theory` has theorems of the mixtures in `SETTINGS`."""
+    theorems = theory[theory.curve == "theorem"].set_index(["setting", "n", "arm"]).normalized
+    points = risks.set_index(["setting", "n", "arm"])
+    gaps = [gap(points, theorems, name, n) for name, n in _lengths(risks)]
+    long = [row for row in gaps if row["n"] >= SHORT]
+    return {
+        "softmax_risks": [listed(points, theorems, name, n) for name, n in _lengths(risks)],
+        "softmax_gaps": gaps,
+        "softmax_part": {
+            key: [min(row[key] for row in long), max(row[key] for row in long)]
+            for key in ("of_linear", "zero_prompt", "shared")
+        },
+        "softmax_shares": [attention(shares, name, n) for name, n in _lengths(risks)],
+        "softmax_heads": heads(points, theorems),
+        "softmax_bounds": kept(bounds),
+        "softmax_seeds": seeds(risks),
+    }
+
+
+def _lengths(risks: pd.DataFrame) -> list[tuple[str, int]]:
+    return [(name, n) for name in SETTINGS for n in sorted(set(risks[risks.setting == name].n))]
+
+
+def listed(points: pd.DataFrame, theorems: pd.Series, name: str, n: int) -> dict[str, Any]:
+    """Risks of all arms, with their theorems where they have one."""
+    cells = {}
+    for arm in ARMS:
+        row = points.loc[(name, n, arm)]
+        cells[arm] = {
+            "risk": row.normalized,
+            "error": row.normalized_se,
+            "theorem": theorems.get((name, n, arm)),
+        }
+    return {"data": SETTINGS[name], "n": n, "cells": cells}
+
+
+def gap(points: pd.DataFrame, theorems: pd.Series, name: str, n: int) -> dict[str, Any]:
+    """What joint prompts take off plain, beside linear attention's; which part of it a prompt of
+    zeros and a shared one have. Errors of the two risks are added as if they were independent,
+    which is too much: they are of the same contexts."""
+    risk = {arm: points.loc[(name, n, arm)].normalized for arm in ARMS}
+    error = {arm: points.loc[(name, n, arm)].normalized_se for arm in ARMS}
+    theorem = {arm: theorems[name, n, arm] for arm in ("plain", "finetune", "joint", "joint_heads")}
+    own, linear = risk["plain"] - risk["joint"], theorem["plain"] - theorem["joint"]
+    spread = float(np.hypot(error["plain"], error["joint"]))
+    return {
+        "data": SETTINGS[name],
+        "n": n,
+        "gap": own,
+        "gap_se": spread,
+        "linear": linear,
+        "of_linear": own / linear,
+        "of_linear_se": spread / linear,
+        "zero_prompt": (risk["plain"] - risk["zero_prompt"]) / own,
+        "shared": (risk["plain"] - risk["shared"]) / own,
+        "part_se": spread / own,
+        **{f"{arm}_off": risk[arm] / value - 1 for arm, value in theorem.items()},
+        **{f"{arm}_off_se": error[arm] / value for arm, value in theorem.items()},
+    }
+
+
+def attention(shares: pd.DataFrame, name: str, n: int) -> dict[str, Any]:
+    """The prompt's share in the head with most of it and in the one with least."""
+    rows = shares[(shares.setting == name) & (shares.n == n)]
+    cells = {arm: [own.share.max(), own.share.min()] for arm, own in rows.groupby("arm")}
+    return {"data": SETTINGS[name], "n": n, "cells": cells, "alone": 1 / (n + 1)}
+
+
+def heads(points: pd.DataFrame, theorems: pd.Series) -> list[dict[str, Any]]:
+    """Risks by n and number of heads."""
+    base = next(iter(SETTINGS))
+    names = {BASE_HEADS: base}
+    for name in points.index.unique("setting"):
+        if name.startswith(f"{FIGURE}."):
+            names[int(name.rpartition(".")[2])] = name
+    found = []
+    other = next(name for name in names.values() if name != base)
+    for n in sorted(points.loc[other].index.unique("n")):
+        keys = [*((name, n) for name in names.values())]
+        arms = [
+            arm
+            for arm in ARMS
+            if (base, n, arm) in theorems.index and all((*key, arm) in points.index for key in keys)
+        ]
+        for count in sorted(names):
+            cells = {arm: points.loc[(names[count], n, arm)] for arm in arms}
+            row = {arm: (cell.normalized, cell.normalized_se) for arm, cell in cells.items()}
+            found.append({"n": n, "heads": count, "cells": row})
+        values = {arm: (theorems[base, n, arm], 0.0) for arm in arms}
+        found.append({"n": n, "heads": "linear, theorem", "cells": values})
+    return found
+
+
+def kept(bounds: pd.DataFrame) -> dict[str, Any]:
+    """How many bounds there are, how many hold, and which do not."""
+    broken = bounds[~bounds.holds]
+    return {
+        "all": len(bounds),
+        "held": int(bounds.holds.sum()),
+        "broken": broken.to_dict("records"),
+    }
+
+
+def seeds(risks: pd.DataFrame) -> dict[str, Any]:
+    lost = risks.seeds_total - risks.seeds_ok - risks.seeds_stopped
+    return {
+        "total": int(risks.seeds_total.sum()),
+        "diverged": int(lost.sum()),
+        "apart": float(((risks["median"] - risks.risk) / risks.risk).max()),
+    }
+
+
+def transformer_facts(
+    risks: pd.DataFrame, bounds: pd.DataFrame, theory: pd.DataFrame, doubling: list[Mapping]
+) -> dict[str, Any]:
+    """Every depth and arm beside linear attention's theorem and what twice the iterations give."""
+    own = (theory.curve == "theorem") & (theory.setting == risks.setting.iloc[0])
+    theorems = theory[own].set_index(["n", "arm"]).normalized
+    twice = {(row["n"], row["layers"], row["arm"]): row for row in doubling}
+    rows = []
+    for row in risks.sort_values(["n", "layers"]).itertuples():
+        more = twice.get((row.n, row.layers, row.arm))
+        rows.append(
+            {
+                "n": row.n,
+                "layers": row.layers,
+                "arm": row.arm,
+                "risk": row.normalized,
+                "error": row.normalized_se,
+                "theorem": theorems.get((row.n, row.arm)),
+                "doubled": more and more["changed"],
+            }
+        )
+    return {"transformer": rows, "transformer_bounds": kept(bounds)}
