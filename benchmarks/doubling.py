@@ -46,8 +46,10 @@ def main() -> None:
     for point in args.points:
         name, n = point.split("/")
         setting = config.settings[name]
-        contexts = GaussianContexts.read(jobs.spec_text(setting), int(n))
-        runs = [doubled(run) for run in jobs.setting_runs(config.protocols["laptop"], setting)]
+        contexts = GaussianContexts.read(jobs.specs.spec_text(setting), int(n))
+        runs = [
+            doubled(run) for run in jobs.training.setting_runs(config.protocols["laptop"], setting)
+        ]
         seeds = range(max(run.seeds for run in runs))
         rows = pd.DataFrame(train(contexts, runs, seeds).rows)
         rows = rows[rows.status == "ok"].sort_values("selection_risk")

@@ -8,7 +8,7 @@ rule bounds:
         parameters=lambda wildcards: expand(
             "data/{protocol}/parameters/{relative}.parquet",
             protocol=wildcards.protocol,
-            relative=jobs.relatives(CONFIG, wildcards.setting),
+            relative=jobs.comparisons.relatives(CONFIG, wildcards.setting),
         ),
         bayes="data/bayes/{setting}.parquet",
     output:
@@ -16,19 +16,19 @@ rule bounds:
     log:
         "logs/{protocol}/bounds/{setting}.log",
     wildcard_constraints:
-        setting=one_of(jobs.bounded_settings(CONFIG)),
+        setting=one_of(jobs.comparisons.bounded_settings(CONFIG)),
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: attempt * jobs.bounds_mem_mb(setting(wildcards)),
+        mem_mb=lambda wildcards, attempt: attempt * jobs.comparisons.mem_mb(setting(wildcards)),
         runtime=60,
     params:
         scripts=SCRIPTS,
-        code=lambda wildcards: code("bounds.py", *jobs.bounds_modules(CONFIG, wildcards.setting)),
+        code=lambda wildcards: code("bounds.py", *jobs.comparisons.modules(CONFIG, wildcards.setting)),
         source=lambda wildcards: setting(wildcards).source,
-        members=lambda wildcards: jobs.members(CONFIG, wildcards.setting),
-        contexts=lambda wildcards: jobs.test_contexts(protocol(wildcards), setting(wildcards)),
+        members=lambda wildcards: jobs.comparisons.members(CONFIG, wildcards.setting),
+        contexts=lambda wildcards: jobs.comparisons.test_contexts(protocol(wildcards), setting(wildcards)),
     shell:
         "python {params.scripts:q}/bounds.py --source {params.source} --spec {input.spec}"
         " --setting {wildcards.setting} --members {params.members:q}"

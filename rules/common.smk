@@ -90,5 +90,5 @@ def of_folds(pattern):
     """Input function: a file per fold of a setting."""
     return lambda wildcards: [
         pattern.format(setting=name, protocol=wildcards.protocol)
-        for name in jobs.fold_names(CONFIG, wildcards.setting)
+        for name in jobs.tables.fold_names(CONFIG, wildcards.setting)
     ]

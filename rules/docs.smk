@@ -1,7 +1,7 @@
 # Needs kept results (data/reference), theory and the authors' risks. Makes docs/reproduction.md,
 # which is committed: its numbers are the data's.
 
-PAGES = jobs.page_settings(CONFIG)
+PAGES = jobs.pages.page_settings(CONFIG)
 PAGE_SETTINGS = sorted({name for page in PAGES.values() for name in page})
 TEMPLATE = ROOT / "docs/reproduction.md.j2"
 KEPT = ROOT / "data/reference"
@@ -36,7 +36,7 @@ rule reproduction:
         template=TEMPLATE,
         kept=KEPT,
         published=PUBLISHED,
-        figures=jobs.canonical_json(PAGES),
+        figures=jobs.specs.canonical_json(PAGES),
     shell:
         "python {params.scripts:q}/reproduction.py --template {params.template:q}"
         " --kept {params.kept:q} --figures {params.figures:q} --specs {input.specs}"

@@ -31,7 +31,7 @@ rule figure:
         ),
         published=overlaid,
         kind=lambda wildcards: figure(wildcards).kind,
-        drawing=lambda wildcards: jobs.canonical_json(figure(wildcards).drawing(CONFIG)),
+        drawing=lambda wildcards: jobs.specs.canonical_json(figure(wildcards).drawing(CONFIG)),
         note=lambda wildcards: CONFIG.note(wildcards.figure),
         more=lambda wildcards: [
             f"{name}={file}"

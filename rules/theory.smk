@@ -11,7 +11,7 @@ rule theory:
     log:
         "logs/theory/{setting}.log",
     wildcard_constraints:
-        setting=one_of(jobs.mixtures(CONFIG)),
+        setting=one_of(jobs.specs.mixtures(CONFIG)),
     localrule: True
     conda:
         "../envs/pipeline.yaml"

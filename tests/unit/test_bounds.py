@@ -189,8 +189,10 @@ CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_
 def compared(setting: str, **settings) -> list[tuple[str, int, str]]:
     """With what a setting's bounded curves are evaluated."""
     config = read_config(CONFIG | {"settings": CONFIG["settings"] | settings})
-    found = json.loads(jobs.members(config, setting))
-    assert {one["setting"] for one in found} | {setting} == set(jobs.relatives(config, setting))
+    found = json.loads(jobs.comparisons.members(config, setting))
+    assert {one["setting"] for one in found} | {setting} == set(
+        jobs.comparisons.relatives(config, setting)
+    )
     return [(one["setting"], one["layers"], one["arm"]) for one in found]
 
 
@@ -228,4 +230,8 @@ def test_one_layer_has_theorems_and_no_bounds(parameters):
 def test_bounds_of_the_shipped_config():
     deeper = ["figA2b", "figA2c", "figA2e", "figA2f"]
     softmax = ["softmax_clean", *(f"softmax_heads.{heads}" for heads in (1, 4, 8)), "softmax_noisy"]
-    assert jobs.bounded_settings(read_config(CONFIG)) == [*deeper, *softmax, "transformer"]
+    assert jobs.comparisons.bounded_settings(read_config(CONFIG)) == [
+        *deeper,
+        *softmax,
+        "transformer",
+    ]

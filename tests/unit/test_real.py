@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from decoupling.models.arms import ARMS
 from decoupling.plan.config import read_config
-from decoupling.plan.jobs import setting_runs
+from decoupling.plan.jobs.training import setting_runs
 from decoupling.problem.design import Design
 from decoupling.results.aggregate import seed_minimum
 from decoupling.results.held_out import held_out_rows, predict, read_parameters

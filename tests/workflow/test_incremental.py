@@ -88,7 +88,7 @@ def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
         (["draw/heatmap"], {"heatmap": 1}),
         (["results/scoreboard"], SCOREBOARD),
         (["draw/explorer", "problem/family"], {"explorer": 1}),
-        (["plan/checks", "plan/config", "plan/jobs", "plan/code"], {}),
+        (["plan/checks", "plan/config", "plan/jobs/training", "plan/code"], {}),
     ],
     ids=lambda value: " ".join(value),
 )

@@ -1,0 +1,48 @@
+"""Specs: what a setting's numbers are, and which files it is made of."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from ...problem.mixture import TaskMixture
+from .. import registry
+from ..config import Config, Setting
+
+
+def canonical_json(value: Any) -> str:
+    """One text for one value: recorded as a parameter, it changes only if the value does."""
+    return json.dumps(value, sort_keys=True)
+
+
+@cache
+def spec_text(setting: Setting) -> str:
+    """The content of a setting's spec."""
+    return mixture(setting).to_json()
+
+
+@cache
+def mixture(setting: Setting) -> TaskMixture:
+    source = registry.source_blocks()[setting.source]
+    return source.make_spec(setting.name, setting.block)
+
+
+@cache
+def fingerprint(setting: Setting) -> str:
+    return mixture(setting).fingerprint
+
+
+def source_files(setting: Setting) -> list[str]:
+    """Files that its contexts are drawn from."""
+    files = getattr(registry.source_blocks()[setting.source], "files", None)
+    return files(setting.block) if files else []
+
+
+def mixtures(config: Config) -> list[str]:
+    """The settings whose spec the config alone makes."""
+    return [
+        name
+        for name, made in config.settings.items()
+        if hasattr(registry.source_blocks()[made.source], "make_spec")
+    ]

@@ -1,0 +1,43 @@
+"""Settings with a table, and their folds."""
+
+from __future__ import annotations
+
+from .. import registry
+from ..config import Config, Setting
+from .specs import canonical_json
+
+MADE = registry.source_blocks()["table"].MADE  # data/tables/<name>.csv
+
+
+def folds(config: Config) -> dict[str, Setting]:
+    """The settings that are folds of a table."""
+    return {name: made for name, made in config.settings.items() if "fold" in made.block}
+
+
+def fold_block(setting: Setting) -> str:
+    """All that a fold's spec is made from besides the table. Of n only the longest counts: units
+    are the same at every n."""
+    return canonical_json({"longest": max(setting.n), "block": dict(setting.block)})
+
+
+def folded(config: Config) -> list[str]:
+    """The settings that have folds."""
+    return [name for name, made in config.settings.items() if made.parts]
+
+
+def fold_names(config: Config, setting: str) -> list[str]:
+    return list(config.settings[setting].parts)
+
+
+def model_modules(setting: Setting) -> list[str]:
+    return sorted({f"models.{curve.module}" for curve in setting.curves})
+
+
+def predictors(setting: Setting) -> str:
+    """What is trained, as the script that tests it takes it."""
+    return canonical_json(
+        [
+            {"module": curve.module, "model": curve.name, "layers": curve.layers, "arm": curve.arm}
+            for curve in setting.curves
+        ]
+    )

@@ -1,0 +1,93 @@
+"""Training: which blocks of seeds there are, what each trains, and the resources it asks for."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from functools import cache
+
+from ...models.arms import ARMS
+from ...train.recipe import Run
+from .. import registry
+from ..config import Config, Curve, Protocol, Setting
+from .specs import canonical_json
+
+CONTEXTS_PER_MINUTE = 30e6  # one core, three arms of three layers: 60e6 were measured
+MOST_MINUTES = 24 * 60  # a day, the limit of many a partition
+
+
+def seed_blocks(protocol: Protocol, setting: Setting) -> list[tuple[int, int]]:
+    """(first, last) of each block of seeds that a protocol trains for a setting."""
+    seeds = max(run.seeds for run in setting_runs(protocol, setting))
+    size = protocol.seeds_per_job
+    return [(first, min(first + size, seeds) - 1) for first in range(0, seeds, size)]
+
+
+@cache
+def setting_runs(protocol: Protocol, setting: Setting) -> list[Run]:
+    """What a protocol trains for a setting, with the `plain` that fine-tuned arms start from where
+    nobody asked for it. Every training job asks, several times."""
+    curves = dict.fromkeys(setting.curves, True)
+    for curve in setting.curves:
+        if not ARMS[curve.arm].weights:
+            curves.setdefault(replace(curve, arm="plain"), False)
+    return [replace(protocol.run(c), reported=reported) for c, reported in curves.items()]
+
+
+def block_runs(protocol: Protocol, setting: Setting, first: int, last: int) -> str:
+    """What a block of seeds trains. Only what concerns the block is in it, so that asking for more
+    seeds leaves the blocks that are there alone."""
+    runs = [run for run in setting_runs(protocol, setting) if run.seeds > first]
+    return canonical_json([asdict(replace(run, seeds=min(run.seeds, last + 1))) for run in runs])
+
+
+def run_files(config: Config, what: str, protocol: str, setting: str) -> list[str]:
+    """Of all training jobs of a setting: `what` is runs or parameters."""
+    chosen = config.settings[setting]
+    return [
+        f"data/{protocol}/{what}/{setting}/n{n}/seeds{first}-{last}.parquet"
+        for n in chosen.n
+        for first, last in seed_blocks(config.protocols[protocol], chosen)
+    ]
+
+
+def modules(setting: Setting) -> list[str]:
+    """The modules that a setting's training loads by name."""
+    found = {f"sources.{setting.source}.contexts"}
+    for curve in setting.curves:
+        engine = registry.engine_of(setting.source, curve.model.view)
+        found |= {f"models.{curve.module}", f"engines.{engine}"}
+    return sorted(found)
+
+
+def mem_mb(setting: Setting) -> int:
+    """For d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
+    base = 1000 if all(curve.model.exact() for curve in setting.curves) else 2000
+    dim, tasks = registry.source_blocks()[setting.source].shape(setting.block)
+    # What grows with d: the fourth moments, and tables on the way to them, four a task.
+    moments = 4 * tasks * 8 * (dim + 1) ** 4 / 1e6
+    return base + round(moments)
+
+
+def minutes(protocol: Protocol, setting: Setting, attempt: int) -> int:
+    """Each attempt goes on from the last one's checkpoint, so that none needs to ask for more than
+    a day."""
+    most = max(_contexts(protocol.run(curve), curve) for curve in setting.curves)
+    return min(round(attempt * (30 + most / CONTEXTS_PER_MINUTE)), MOST_MINUTES)
+
+
+def _contexts(run: Run, curve: Curve) -> float:
+    """How many contexts training goes through at most; seeds may share them."""
+    if run.recipe.gradient == "exact":
+        return 0
+    shared = run.recipe.contexts
+    return shared if curve.model.exact() else shared * run.seeds
+
+
+def device(protocol: Protocol, setting: Setting) -> str:
+    """Models that see only moments are trained on the CPU, whatever the protocol says."""
+    return "cpu" if all(curve.model.exact() for curve in setting.curves) else protocol.device
+
+
+def gpus(protocol: Protocol, setting: Setting) -> int | None:
+    """A GPU for what is trained on one; None asks for nothing."""
+    return 1 if device(protocol, setting) == "cuda" else None
