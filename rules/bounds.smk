@@ -25,10 +25,14 @@ rule bounds:
         runtime=60,
     params:
         scripts=SCRIPTS,
-        code=lambda wildcards: code("bounds.py", *jobs.comparisons.modules(CONFIG, wildcards.setting)),
+        code=lambda wildcards: code(
+            "bounds.py", *jobs.comparisons.modules(CONFIG, wildcards.setting)
+        ),
         source=lambda wildcards: setting(wildcards).source,
         members=lambda wildcards: jobs.comparisons.members(CONFIG, wildcards.setting),
-        contexts=lambda wildcards: jobs.comparisons.test_contexts(protocol(wildcards), setting(wildcards)),
+        contexts=lambda wildcards: jobs.comparisons.test_contexts(
+            protocol(wildcards), setting(wildcards)
+        ),
     shell:
         "python {params.scripts:q}/bounds.py --source {params.source} --spec {input.spec}"
         " --setting {wildcards.setting} --members {params.members:q}"

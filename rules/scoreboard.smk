@@ -6,9 +6,12 @@ rule scoreboard:
     input:
         risks=scored("data/{protocol}/risks/{setting}.parquet", jobs.pages.scored_settings(CONFIG)),
         theory=scored(
-            "data/theory/{setting}.parquet", jobs.pages.scored_settings(CONFIG, with_references=True)
+            "data/theory/{setting}.parquet",
+            jobs.pages.scored_settings(CONFIG, with_references=True),
         ),
-        bounds=scored("data/{protocol}/bounds/{setting}.parquet", jobs.comparisons.bounded_settings(CONFIG)),
+        bounds=scored(
+            "data/{protocol}/bounds/{setting}.parquet", jobs.comparisons.bounded_settings(CONFIG)
+        ),
     output:
         table="data/{protocol}/scoreboard.parquet",
         markdown="data/{protocol}/scoreboard.md",
