@@ -1,11 +1,51 @@
-"""Batches cut into blocks of one task each, as compiled passes take them."""
+"""What engines share whose arithmetic is a compiled pass over blocks of contexts of one task."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
+
+from ..models import Arrays
+from .batches import BatchEngine
+
+
+class BlockEngine(BatchEngine):
+    """In single precision. Engines add `_pass`; `blocks` cuts a batch, and has the contexts'
+    `weights`, 0 for what fills up a task's last block."""
+
+    def __init__(self, draw: Callable, noise_var: float, blocks: Callable, threads: int) -> None:
+        super().__init__(draw, noise_var)
+        self._blocks = lru_cache(maxsize=2)(blocks)
+        self._threads = threads
+
+    def array(self, values: np.ndarray) -> np.ndarray:
+        return values.astype(np.float32)
+
+    def numbers(self, array: np.ndarray) -> np.ndarray:
+        return array
+
+    def risk_and_gradient(self, model: Any, data: Any, params: Arrays, out: Arrays) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):  # diverged seeds are counted later
+            blocks = self._blocks(data)
+            errors, grad = self._pass(model, params, blocks, with_gradient=True)
+            model.pull_back(params, grad, out)
+            return (errors * blocks.weights).sum((1, 2), dtype=float) + self._noise_var
+
+    def errors(self, model: Any, params: Arrays, batch: Any) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            blocks = self._blocks(batch)
+            errors, _ = self._pass(model, params, blocks, with_gradient=False)
+            return errors[:, blocks.weights > 0]
+
+    def _pass(
+        self, model: Any, params: Arrays, blocks: Any, *, with_gradient: bool
+    ) -> tuple[np.ndarray, Any]:
+        """Errors, [seeds, blocks, contexts], and the gradient that the model pulls back."""
+        raise NotImplementedError
 
 
 def owners(counts: Sequence[int], block: int) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from ..kernels.layers import BLOCK, program
 from ..models import Arrays
 from ..models.layered import Chain
 from ..problem.gram import GramBatch
-from .batches import BatchEngine
-from .blocks import by_seeds, cut, owners, weights
+from .blocks import BlockEngine, by_seeds, cut, owners, weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,34 +38,15 @@ def blocks(batch: GramBatch) -> Blocks:
     )
 
 
-class CompiledEngine(BatchEngine):
+class CompiledEngine(BlockEngine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
-        super().__init__(contexts.batch, contexts.spec.noise_var)
+        super().__init__(contexts.batch, contexts.spec.noise_var, blocks, threads)
         self._sigma_x = contexts.spec.sigma_x.astype(np.float32).ravel()
-        self._size = contexts.spec.dim + 1
-        self._threads = threads
-        self._blocks = lru_cache(maxsize=2)(blocks)
 
-    def array(self, values: np.ndarray) -> np.ndarray:
-        return values.astype(np.float32)
-
-    def numbers(self, array: np.ndarray) -> np.ndarray:
-        return array
-
-    def risk_and_gradient(
-        self, model: Any, data: GramBatch, params: Arrays, out: Arrays
-    ) -> np.ndarray:
-        with np.errstate(over="ignore", invalid="ignore"):  # diverged seeds are counted later
-            cut = self._blocks(data)
-            errors, grad = self._run(model.chain(params), cut, with_gradient=True)
-            model.pull_back(params, grad, out)
-            return (errors * cut.weights).sum((1, 2), dtype=float) + self._noise_var
-
-    def errors(self, model: Any, params: Arrays, batch: GramBatch) -> np.ndarray:
-        with np.errstate(over="ignore", invalid="ignore"):
-            cut = self._blocks(batch)
-            errors, _ = self._run(model.chain(params), cut, with_gradient=False)
-            return errors[:, cut.weights > 0]
+    def _pass(
+        self, model: Any, params: Arrays, blocks: Blocks, *, with_gradient: bool
+    ) -> tuple[np.ndarray, Chain]:
+        return self._run(model.chain(params), blocks, with_gradient=with_gradient)
 
     def _run(self, chain: Chain, cut: Blocks, *, with_gradient: bool) -> tuple[np.ndarray, Chain]:
         """Errors, [seeds, blocks, BLOCK], and the gradient with respect to the chain."""

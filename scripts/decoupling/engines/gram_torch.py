@@ -7,7 +7,7 @@ product.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,7 @@ import torch
 
 from ..models.layered import Chain
 from ..problem.gram import GramBatch
-from . import DeviceError
-from .batches import BatchEngine
-
-Tensors = Mapping[str, torch.Tensor]
+from .autograd import AutogradEngine, Tensors
 
 BLOCK = 512  # contexts at once: about 1 MB per vector of 50 seeds
 
@@ -99,46 +96,12 @@ def predictor(chain: Chain, contexts: Contexts) -> torch.Tensor:
     return _Vectors(chain, contexts).predictor()
 
 
-class TorchEngine(BatchEngine):
+class TorchEngine(AutogradEngine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
-        if device == "cuda" and not torch.cuda.is_available():
-            raise DeviceError(
-                "The protocol asks for device cuda, but torch finds none here; use device: cpu"
-            )
-        torch.set_num_threads(threads)
-        super().__init__(contexts.batch, contexts.spec.noise_var)
-        self._device = device
+        super().__init__(contexts.batch, contexts.spec.noise_var, device, threads)
         self._sigma_x = self.array(contexts.spec.sigma_x)
 
-    def array(self, values: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(values).to(self._device, torch.float32)
-
-    def numbers(self, array: torch.Tensor) -> np.ndarray:
-        return array.detach().cpu().numpy()
-
-    def risk_and_gradient(
-        self, model: Any, data: GramBatch, params: Tensors, out: Tensors
-    ) -> np.ndarray:
-        leaves = {name: params[name].detach().requires_grad_() for name in out}
-        for grad in out.values():
-            grad.zero_()
-        total = 0.0
-        for errors in self._context_errors(model, data, {**params, **leaves}):
-            loss = errors.sum(1) / data.size
-            grads = torch.autograd.grad(loss.sum(), list(leaves.values()))
-            for grad, block in zip(out.values(), grads, strict=True):
-                grad += block
-            total += loss.detach().double()
-        return self.numbers(total + self._noise_var)
-
-    @torch.no_grad()
-    def errors(self, model: Any, params: Tensors, batch: GramBatch) -> np.ndarray:
-        return self.numbers(torch.cat(list(self._context_errors(model, batch, params)), dim=1))
-
-    def _context_errors(
-        self, model: Any, batch: GramBatch, params: Tensors
-    ) -> Iterator[torch.Tensor]:
-        """A block of contexts at a time: [seeds, block]."""
+    def _errors(self, model: Any, batch: GramBatch, params: Tensors) -> Iterator[torch.Tensor]:
         owners = np.repeat(np.arange(len(batch.betas)), [beta.shape[1] for beta in batch.betas])
         whole = (
             np.concatenate(batch.grams, axis=-1),

@@ -9,7 +9,6 @@ precision; on a GPU, and where matrices are too large for that, torch does it by
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from ..models import Arrays
 from ..models.softmax import QueryRow
 from ..problem.sequences import SequenceBatch
 from .batches import BatchEngine
-from .blocks import by_seeds, cut, owners, weights
+from .blocks import BlockEngine, by_seeds, cut, owners, weights
 
 CHUNK = 8192  # held-out contexts drawn at a time
 
@@ -51,34 +50,17 @@ def blocks(batch: SequenceBatch) -> Blocks:
     )
 
 
-class CompiledEngine(BatchEngine):
+class CompiledEngine(BlockEngine):
     chunk = CHUNK
 
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
-        super().__init__(contexts.sequences, contexts.spec.noise_var)
-        self._threads = threads
-        self._blocks = lru_cache(maxsize=2)(blocks)
+        super().__init__(contexts.sequences, contexts.spec.noise_var, blocks, threads)
 
-    def array(self, values: np.ndarray) -> np.ndarray:
-        return values.astype(np.float32)
-
-    def numbers(self, array: np.ndarray) -> np.ndarray:
-        return array
-
-    def risk_and_gradient(
-        self, model: Any, data: SequenceBatch, params: Arrays, out: Arrays
-    ) -> np.ndarray:
-        with np.errstate(over="ignore", invalid="ignore"):  # diverged seeds are counted later
-            cut = self._blocks(data)
-            errors, _, grad = self._run(model.query_row(params), cut, with_gradient=True)
-            model.pull_back(params, grad, out)
-            return (errors * cut.weights).sum((1, 2), dtype=float) + self._noise_var
-
-    def errors(self, model: Any, params: Arrays, batch: SequenceBatch) -> np.ndarray:
-        with np.errstate(over="ignore", invalid="ignore"):
-            cut = self._blocks(batch)
-            errors, _, _ = self._run(model.query_row(params), cut, with_gradient=False)
-            return errors[:, cut.weights > 0]
+    def _pass(
+        self, model: Any, params: Arrays, blocks: Blocks, *, with_gradient: bool
+    ) -> tuple[np.ndarray, QueryRow]:
+        errors, _, grad = self._run(model.query_row(params), blocks, with_gradient=with_gradient)
+        return errors, grad
 
     def prompt_weights(self, model: Any, params: Arrays, batch: SequenceBatch) -> np.ndarray:
         """The prompt's share of every head's attention, [seeds, H, B]."""
