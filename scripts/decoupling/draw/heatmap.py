@@ -82,5 +82,7 @@ def _label(ax: Axes, rows: list[str], arms: list[str]) -> None:
     ax.spines[:].set_visible(False)
     ax.set_title("Worst deviation of the trained risk from the theorem")
     ax.set_xlabel(
-        "grey: not on that panel; deeper models have no theorem", fontsize=6, color="0.35"
+        "grey: not on that panel; deeper models and softmax have no theorem",
+        fontsize=6,
+        color="0.35",
     )

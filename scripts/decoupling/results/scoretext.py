@@ -39,8 +39,9 @@ n, both signed. Empty: there is no such reference.
 - *centred*: the closed form of the mixture without its common mean, which attention can reach.
 - *published*: the authors' results, minima over seeds of noisy estimates and so biased low.
 
-Deeper models have no theorem, but bounds: no more risk than with a layer, prompts or heads less,
-and no less than the Bayes-optimal predictor. Both sides are evaluated on the same held-out
+Deeper models, softmax attention and transformers have no theorem, but bounds: no more risk than
+with a layer, prompts, heads or half of the attention heads less, and no less than the Bayes-optimal
+predictor. (Softmax hears a prompt of zeros: there, no prompt is a case of nothing.) Both sides are evaluated on the same held-out
 contexts. *error* is the largest standard error of a point's risk, *tail* the largest share of the
 risk that 0.1% of these contexts carry.
 
