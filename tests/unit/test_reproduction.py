@@ -49,6 +49,18 @@ def test_gains_by_depth() -> None:
             assert found[data, depth, False] == pytest.approx((0.2 / depth, 0.25 / depth))
 
 
+def test_the_papers_protocol_on_more_layers() -> None:
+    """Beside `laptop`'s risks; one layer is in a table of its own."""
+    laptop = risks([("a", 1, "attention", 2, "joint", 4.0), ("a", 1, "attention", 1, "joint", 9.0)])
+    paper = risks([("a", 1, "attention", 2, "joint", 5.0), ("a", 1, "attention", 1, "joint", 9.0)])
+    paper = paper.assign(median=[7.5, 9.0], seeds_ok=47)
+    kept = Kept(laptop=laptop, exact=laptop, paper=paper, bounds=laptop, costs={}, speed={})
+    (row,) = reproduction.paper_deep(kept)
+    assert (row["layers"], row["ok"]) == (2, 47)
+    assert (row["paper"], row["laptop"]) == pytest.approx((0.5, 0.4))
+    assert (row["median"], row["change"]) == pytest.approx((0.75, 0.25))
+
+
 def test_how_far_deeper_points_can_be_trusted() -> None:
     """The standard error is 0.2; one point of three has one above 1%, and one breaks a bound."""
     table = risks(

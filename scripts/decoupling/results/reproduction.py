@@ -49,6 +49,7 @@ def facts(
         "one_layer": list(one_layer(kept.laptop, curves)),
         "plain_adam": list(one_layer(kept.exact, curves)),
         "protocols": protocols(kept, curves, published),
+        "paper_deep": paper_deep(kept),
         "batch_cost": span(_batch_cost(kept)),
         "costs": list(costs(kept, figures)),
         "job": job(kept),
@@ -90,10 +91,12 @@ def one_layer(risks: pd.DataFrame, curves: Mapping[str, pd.Series]) -> Iterable[
 def protocols(
     kept: Kept, curves: Mapping[str, pd.Series], published: pd.DataFrame
 ) -> list[dict[str, Any]]:
-    """Where the paper's protocol was run: its risk, the exact gradient's and the authors'."""
+    """Where the paper's protocol was run on one layer: its risk, the exact gradient's and the
+    authors'."""
     exact = kept.exact.set_index(list(POINT)).risk
     authors = published.set_index(list(POINT)).risk
-    rows = kept.paper.sort_values(["setting", "arm", "n"], key=_arms_in_order)
+    one_layer = kept.paper[kept.paper.layers == 1]
+    rows = one_layer.sort_values(["setting", "arm", "n"], key=_arms_in_order)
     found = []
     for point in rows.itertuples():
         key = (point.setting, point.n, point.model, point.layers, point.arm)
@@ -108,6 +111,31 @@ def protocols(
                 "change": point.risk / exact[key] - 1,
                 "theorem": theorem,
                 "published": authors.get(key),
+            }
+        )
+    return found
+
+
+def paper_deep(kept: Kept) -> list[dict[str, Any]]:
+    """Where it was run on more layers: its risk beside `laptop`'s, and how many seeds came to the
+    end."""
+    laptop = kept.laptop.set_index(list(POINT))
+    found = []
+    for row in kept.paper[kept.paper.layers > 1].sort_values(["layers", "n", "arm"]).itertuples():
+        other = laptop.loc[(row.setting, row.n, row.model, row.layers, row.arm)]
+        found.append(
+            {
+                "setting": row.setting,
+                "layers": row.layers,
+                "n": row.n,
+                "arm": row.arm,
+                "paper": row.normalized,
+                "paper_se": row.normalized_se,
+                "median": row.median / row.risk * row.normalized,
+                "ok": row.seeds_ok,
+                "laptop": other.normalized,
+                "laptop_se": other.normalized_se,
+                "change": row.normalized / other.normalized - 1,
             }
         )
     return found
