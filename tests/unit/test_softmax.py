@@ -387,3 +387,20 @@ def test_a_transformer_learns_from_its_context():
     mix = mixtures.random_mixture(np.random.default_rng(5), 2, 2, 0.0)
     made = train(GaussianContexts(mix, 8), runs("transformer", ["joint"], 2), range(2))
     assert best(made.rows)["risk"] < 0.7 * mix.label_power
+
+
+def test_where_one_token_has_all_the_weight_scores_have_no_gradient():
+    """Exactly: Adam would make full steps of what rounding leaves. With one token; and with scores
+    so large that the others' weights vanish."""
+    mix, _ = mixture(SHAPES[0])
+    for n, scale in ((1, 1.0), (5, 1e10)):
+        contexts = GaussianContexts(mix, n)
+        model = Softmax(mix.dim, mix.tasks, 1, 2)
+        single = parameters(model, "plain")
+        single["query"] *= np.float32(scale)
+        out = {name: np.empty_like(array) for name, array in single.items()}
+        batch = contexts.sequences(Stream.TRAINING, 0, 64)
+        CompiledEngine(contexts).risk_and_gradient(model, batch, single, out)
+        assert not out["query"].any()
+        assert not out["key"].any()
+        assert out["value"].any()

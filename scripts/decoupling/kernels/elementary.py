@@ -35,10 +35,12 @@ def polynomial(c: Code, coefficients: Sequence[float], x: ir.Value) -> ir.Value:
 
 
 def exponential(c: Code, x: ir.Value) -> ir.Value:
-    """Of x ≤ 0, at least e^LOWEST; NaN stays NaN. x = k ln 2 + r."""
+    """Of x ≤ 0; 0 below LOWEST; NaN stays NaN. x = k ln 2 + r."""
     b, low = c.builder, number(LOWEST)
-    x = b.select(b.fcmp_ordered("<", x, low), low, x)
+    vanishes = b.fcmp_ordered("<", x, low)
+    x = b.select(vanishes, low, x)
     k = c.function("rint", b.fmul(x, number(1 / math.log(2))))
     r = c.fma(k, number(-LN2_LOW), c.fma(k, number(-LN2_HIGH), x))
     power = b.shl(b.add(b.fptosi(k, WORDS), whole(127)), whole(23))
-    return b.fmul(polynomial(c, EXP, r), b.bitcast(power, VECTOR))
+    found = b.fmul(polynomial(c, EXP, r), b.bitcast(power, VECTOR))
+    return b.select(vanishes, number(0), found)

@@ -1,9 +1,11 @@
 """Risk and gradient of softmax attention's query row, in one compiled pass over blocks of contexts.
 
-With u = A₁ᵀx and a the head's readout, a head says y = Σ_i w_i aᵀz_i, where w are the softmax of
+With u = WkWqᵀx̃ and a the head's readout, a head says y = Σ_i w_i aᵀz_i, where w are the softmax of
 uᵀz_i over the tokens, the prompt among them. Its gradients need two means over the tokens and no
-second way through them: m = Σ_i w_i z_i for a, and c = Σ_i w_i (aᵀz_i) z_i for u: ∂y/∂u = c − ym.
-No array has a number per seed, context and token.
+second way through them: m = Σ_i w_i z_i for a, and c = Σ_i w_i (aᵀz_i − r) z_i for u, as
+∂y/∂u = c − (y − r)m whatever r is. It is the value aᵀz of the token with the highest score: then both
+terms vanish, instead of cancelling, where one token has all the weight. No array has a number per
+seed, context and token.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class _Sums:
 
 
 def _attend(
-    c: Code, size, tokens, count, readout, tape, u, y, length, scores,
+    c: Code, size, tokens, count, readout, tape, u, y, length, kept,
     m=None, means=None, prompt=None, share=None,
 ) -> None:  # fmt: skip
     """The arguments of the operations below; what one of them lacks is None."""
@@ -57,68 +59,78 @@ def _attend(
             start = b.mul(b.mul(i, INT(size)), length)
             return [c.load(place) for place in rows(tokens, start)]
 
+        def keep(i: ir.Value) -> tuple[ir.Value, ir.Value]:
+            """Where a token's score and its value are."""
+            start = b.mul(i, INT(2 * LANES))
+            return c.at(kept, start), c.at(kept, start, LANES)
+
         score = [c.load(place) for place in rows(tape, u)]
-        top = _Sums(c, 1, -math.inf)
+        top, value_there = _Sums(c, 1, -math.inf), _Sums(c, 1)  # r is the latter
         if prompt is not None:
             own = [c.splat(c.at(prompt, j)) for j in range(size)]
-            of_prompt = c.dot(own, score)
+            of_prompt, value_of_prompt = c.dot(own, score), c.dot(numbers, own)
             top.set(of_prompt)
+            value_there.set(value_of_prompt)
         with cgutils.for_range(b, count, intp=INT) as loop:
-            found = c.dot(score, token(loop.index))
-            c.store(found, c.at(scores, b.mul(loop.index, INT(LANES))))
-            highest = top.value()
-            top.set(b.select(b.fcmp_ordered(">", found, highest), found, highest))
-        mass, heard = _Sums(c, 1), _Sums(c, 1)  # Σ e and Σ e aᵀz
-        near, far = (_Sums(c, size if m is not None else 0) for _ in range(2))  # Σ ez, Σ e(aᵀz)z
+            values = token(loop.index)
+            found, said = c.dot(score, values), c.dot(numbers, values)
+            for result, place in zip((found, said), keep(loop.index), strict=True):
+                c.store(result, place)
+            higher = b.fcmp_ordered(">", found, top.value())
+            top.set(b.select(higher, found, top.value()))
+            value_there.set(b.select(higher, said, value_there.value()))
+        mass, heard = _Sums(c, 1), _Sums(c, 1)  # Σ e and Σ e(aᵀz − r)
+        near, far = (_Sums(c, size if m is not None else 0) for _ in range(2))  # Σ ez, Σ e(…)z
 
-        def add(weight: ir.Value, values: list[ir.Value]) -> None:
-            said = b.fmul(weight, c.dot(numbers, values))
+        def add(weight: ir.Value, said: ir.Value, values: list[ir.Value]) -> None:
+            relative = b.fmul(weight, b.fsub(said, value_there.value()))
             mass.add(weight, one)
-            heard.add(said, one)
-            if m is not None:
-                for j, value in enumerate(values):
-                    near.add(weight, value, j)
-                    far.add(said, value, j)
+            heard.add(relative, one)
+            for j in range(len(near.places)):
+                near.add(weight, values[j], j)
+                far.add(relative, values[j], j)
 
         if prompt is not None:
             weight = exponential(c, b.fsub(of_prompt, top.value()))
-            add(weight, own)
-            if share is not None:
-                c.store(weight, c.at(tape, share, first))
+            add(weight, value_of_prompt, own)
+            c.store(weight, c.at(tape, share, first))
         with cgutils.for_range(b, count, intp=INT) as loop:
-            found = c.load(c.at(scores, b.mul(loop.index, INT(LANES))))
-            add(exponential(c, b.fsub(found, top.value())), token(loop.index))
+            found, said = (c.load(place) for place in keep(loop.index))
+            values = token(loop.index) if m is not None else []
+            add(exponential(c, b.fsub(found, top.value())), said, values)
         scale = b.fdiv(one, mass.value())
-        c.store(b.fmul(heard.value(), scale), c.at(tape, y, first))
+        above = b.fmul(heard.value(), scale)
+        c.store(b.fadd(above, value_there.value()), c.at(tape, y, first))
         if m is not None:
+            c.store(above, c.at(c.row(tape, y, length, 1), first))
             for sums, start in ((near, m), (far, means)):
                 for j, place in enumerate(rows(tape, start)):
                     c.store(b.fmul(sums.value(j), scale), place)
-        if share is not None:
+        if prompt is not None:
             place = c.at(tape, share, first)
             c.store(b.fmul(c.load(place), scale), place)
 
 
-@operation("size tokens count readout tape u y length scores")
+@operation("size tokens count readout tape u y length kept")
 def predict(c: Code, **given) -> None:
     """y ← Σ w_i aᵀz_i for every context, from its u, [size, length]. Of the tokens, [count, size,
-    length], the scores of LANES contexts are kept in `scores`."""
+    length], the scores and values of LANES contexts are in `kept` meanwhile."""
     _attend(c, **given)
 
 
-@operation("size tokens count readout tape u y length scores prompt share")
+@operation("size tokens count readout tape u y length kept prompt share")
 def predict_prompt(c: Code, **given) -> None:
     """The same with a prompt in front, whose weight goes to `share`."""
     _attend(c, **given)
 
 
-@operation("size tokens count readout tape u y length scores m means")
+@operation("size tokens count readout tape u y length kept m means")
 def attend(c: Code, **given) -> None:
-    """The same as `predict`; m and c (`means`) go to the tape too."""
+    """The same as `predict`; m and c (`means`) go to the tape too, and y − r to the row after y."""
     _attend(c, **given)
 
 
-@operation("size tokens count readout tape u y length scores m means prompt share")
+@operation("size tokens count readout tape u y length kept m means prompt share")
 def attend_prompt(c: Code, **given) -> None:
     _attend(c, **given)
 
@@ -141,11 +153,11 @@ def loss(c: Code, tape, y, stride, heads, targets, weights, length, errors, pull
 
 @operation("size tape y m means pull length")
 def turn(c: Code, size, tape, y, m, means, pull, length) -> None:
-    """c becomes the gradient of u, g(c − ym) with g at `pull`."""
+    """c becomes the gradient of u, g(c − (y − r)m) with g at `pull`."""
     b = c.builder
     with c.contexts(length) as first:
         g = c.load(c.at(tape, pull, first))
-        back = b.fneg(c.load(c.at(tape, y, first)))
+        back = b.fneg(c.load(c.at(c.row(tape, y, length, 1), first)))
         for j in range(size):
             place = c.at(c.row(tape, means, length, j), first)
             gap = c.fma(back, c.load(c.at(c.row(tape, m, length, j), first)), c.load(place))
@@ -160,7 +172,8 @@ def turn_prompt(c: Code, size, readout, prompt, tape, y, share, pull, length, sc
     with c.contexts(length) as first:
         g, weight = c.load(c.at(tape, pull, first)), c.load(c.at(tape, share, first))
         of_value = b.fmul(g, weight)
-        gap = b.fsub(said, c.load(c.at(tape, y, first)))
+        whole, above = (c.load(c.at(c.row(tape, y, length, i), first)) for i in range(2))
+        gap = b.fsub(b.fsub(said, b.fsub(whole, above)), above)  # (aᵀp − r) − (y − r)
         c.store(of_value, c.at(tape, value, first))
         c.store(b.fmul(of_value, gap), c.at(tape, score, first))
 
@@ -175,17 +188,17 @@ def run(
 
     `size` and `one` are tuples as long as D and 1. Blocks of contexts: tokens [blocks, n, D·BLOCK],
     queries (with the label 0) [blocks, D·BLOCK], targets and weights [blocks, BLOCK], tasks
-    [blocks]. Seeds: scores (A₁ᵀ with a column of zeros) [seeds, H, D·D], readouts
+    [blocks]. Seeds: scores (WkWqᵀ) [seeds, H, D·D], readouts
     [seeds, K, H, D], prompts [seeds, K, D].
     """
     rows = len(size)
     count = tokens.shape[1]
     seeds, heads, _ = scores.shape
-    # The tape, in rows of a block: the query, the pull, then of every head u, m, c and four rows.
-    step = (3 * rows + 4) * BLOCK
+    # The tape, in rows of a block: the query, the pull, then of every head u, m, c and five rows.
+    step = (3 * rows + 5) * BLOCK
     pull = rows * BLOCK
     tape = np.zeros((rows + 1) * BLOCK + heads * step, np.float32)
-    kept = np.zeros(count * LANES, np.float32)
+    kept = np.zeros(2 * count * LANES, np.float32)
     ones = np.ones(BLOCK, np.float32)
     for block in range(len(tokens)):
         task = tasks[block]
@@ -195,7 +208,7 @@ def run(
             for head in range(heads):
                 u = (rows + 1) * BLOCK + head * step
                 m, means = u + rows * BLOCK, u + 2 * rows * BLOCK
-                y, share = u + 3 * rows * BLOCK, u + (3 * rows + 1) * BLOCK
+                y, share = u + 3 * rows * BLOCK, u + (3 * rows + 2) * BLOCK
                 readout = readouts[seed, task, head]
                 simd.multiply(size, scores[seed, head], tape, 0, u, BLOCK, BLOCK)
                 if prompted:
@@ -224,8 +237,8 @@ def run(
             for head in range(heads):
                 u = (rows + 1) * BLOCK + head * step
                 m, means = u + rows * BLOCK, u + 2 * rows * BLOCK
-                y, share = u + 3 * rows * BLOCK, u + (3 * rows + 1) * BLOCK
-                of_score, of_value = u + (3 * rows + 2) * BLOCK, u + (3 * rows + 3) * BLOCK
+                y, share = u + 3 * rows * BLOCK, u + (3 * rows + 2) * BLOCK
+                of_score, of_value = u + (3 * rows + 3) * BLOCK, u + (3 * rows + 4) * BLOCK
                 readout = readouts[seed, task, head]
                 turn(size, tape, y, m, means, pull, BLOCK)
                 simd.outer(

@@ -22,6 +22,7 @@ class Recipe:
     schedule: str = "constant"  # or "cosine", from lr to 0
     means_warmup: float = 0.0  # share of training over which all μ_k grow from 0 to themselves
     prompt_lr_factor: float = 1.0  # prompts' rate over lr: they must go furthest
+    prompts_with_means: bool = False  # prompts' rate grows with the means: before, they only wander
     clip_norm: float | None = None  # longest gradient of a seed; longer ones are cut to it
     init_std: float = 0.1
     test_contexts: int = 65_536  # of each of the two held-out sets, where the risk is estimated

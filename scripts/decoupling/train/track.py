@@ -70,6 +70,15 @@ class Track:
         ]
         return np.concatenate(parts)[None]
 
+    def _rates_at(self, iteration: int) -> Any:
+        recipe = self.run.recipe
+        scale = recipe.mean_scale_at(iteration)
+        if scale == 1 or not recipe.prompts_with_means or "prompts" not in self.shapes:
+            return self._rates
+        rates = self._rates + 0  # a copy, of whatever kind the engine's arrays are
+        self._views(rates)["prompts"][:] *= scale
+        return rates
+
     def step(self, iteration: int, data: Any) -> np.ndarray:
         """One step of Adam; returns every seed's risk before it."""
         risks = self.engine.risk_and_gradient(self.model, data, self.params, self._grads)
@@ -79,7 +88,8 @@ class Track:
                 norms = ((self.grad * self.grad).sum(1) ** 0.5)[:, None]
                 self.grad *= (recipe.clip_norm / norms).clip(max=1)
             state = self.theta, self.first, self.second
-            adam.update(*state, self.grad, self._rates, recipe.lr_at(iteration), iteration + 1)
+            rates = self._rates_at(iteration)
+            adam.update(*state, self.grad, rates, recipe.lr_at(iteration), iteration + 1)
         return risks
 
     def note_divergence(self, iteration: int, risks: np.ndarray) -> None:
