@@ -39,9 +39,10 @@ class AutogradEngine(BatchEngine):
         total = 0.0
         for errors in self._errors(model, data, {**params, **leaves}):
             loss = errors.sum(1) / data.size
-            grads = torch.autograd.grad(loss.sum(), list(leaves.values()))
+            # what an arm's prediction does not depend on has no gradient: zero
+            grads = torch.autograd.grad(loss.sum(), list(leaves.values()), allow_unused=True)
             for grad, block in zip(out.values(), grads, strict=True):
-                grad += block
+                grad += 0 if block is None else block
             total += loss.detach().double()
         return self.numbers(total + self._noise_var)
 

@@ -17,11 +17,9 @@ from ..kernels import LARGEST, compiled, softmax
 from ..kernels.softmax import BLOCK
 from ..models import Arrays
 from ..models.softmax import QueryRow
-from ..problem.sequences import SequenceBatch
+from ..problem.sequences import SequenceBatch, at_a_time
 from .batches import BatchEngine
 from .blocks import BlockEngine, by_seeds, cut, owners, weights
-
-CHUNK = 8192  # held-out contexts drawn at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,36 +49,25 @@ def blocks(batch: SequenceBatch) -> Blocks:
 
 
 class CompiledEngine(BlockEngine):
-    chunk = CHUNK
-
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
         super().__init__(contexts.sequences, contexts.spec.noise_var, blocks, threads)
+        self.chunk = at_a_time(contexts.n, contexts.spec.dim)
 
     def _pass(
         self, model: Any, params: Arrays, blocks: Blocks, *, with_gradient: bool
     ) -> tuple[np.ndarray, QueryRow]:
-        errors, _, grad = self._run(model.query_row(params), blocks, with_gradient=with_gradient)
-        return errors, grad
-
-    def prompt_weights(self, model: Any, params: Arrays, batch: SequenceBatch) -> np.ndarray:
-        """The prompt's share of every head's attention, [seeds, H, B]."""
-        cut = self._blocks(batch)
-        _, shares, _ = self._run(model.query_row(params), cut, with_gradient=False)
-        return shares[:, :, cut.weights > 0]
+        return self._run(model.query_row(params), blocks, with_gradient=with_gradient)
 
     def _run(
         self, row: QueryRow, cut: Blocks, *, with_gradient: bool
-    ) -> tuple[np.ndarray, np.ndarray, QueryRow]:
-        """Errors, [seeds, blocks, BLOCK]; without gradient, the prompt's weights, [seeds, H,
-        blocks, BLOCK]; and the gradient with respect to the row."""
+    ) -> tuple[np.ndarray, QueryRow]:
+        """Errors, [seeds, blocks, BLOCK], and the gradient with respect to the row."""
         seeds, heads, size, _ = row.scores.shape
         prompted = row.prompts is not None
         scores = np.ascontiguousarray(row.scores.reshape(seeds, heads, -1), np.float32)
         readouts = _by_task(row.readouts, cut.tasks)
         prompts = _by_task(row.prompts if prompted else np.zeros((seeds, 1, size)), cut.tasks)
-        number = len(cut.owners)
-        errors = np.empty((seeds, number, BLOCK), np.float32)
-        shares = np.empty((seeds, heads, 0 if with_gradient else number, BLOCK), np.float32)
+        errors = np.empty((seeds, len(cut.owners), BLOCK), np.float32)
         sums = [np.zeros(x.shape, np.float32) for x in (scores, readouts, prompts)]
         kernel = compiled(softmax.run, size)
 
@@ -89,11 +76,11 @@ class CompiledEngine(BlockEngine):
                 (0,) * size, (0,), with_gradient, prompted,
                 cut.tokens, cut.queries, cut.targets, cut.weights, cut.owners,
                 scores[part], readouts[part], prompts[part],
-                errors[part], shares[part], *(x[part] for x in sums),
+                errors[part], *(x[part] for x in sums),
             )  # fmt: skip
 
         by_seeds(run, seeds, self._threads)
-        return errors, shares, QueryRow(sums[0].reshape(row.scores.shape), *sums[1:])
+        return errors, QueryRow(sums[0].reshape(row.scores.shape), *sums[1:])
 
 
 def _by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:

@@ -12,18 +12,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..problem.sequences import SequenceBatch
+from ..problem.sequences import SequenceBatch, at_a_time
 from .autograd import AutogradEngine, Tensors
 
-CHUNK = 8192  # held-out contexts drawn at a time
 BLOCK = 1024  # contexts that go through at a time
 
 
 class SequenceEngine(AutogradEngine):
-    chunk = CHUNK
-
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
         super().__init__(contexts.sequences, contexts.spec.noise_var, device, threads)
+        self.chunk = at_a_time(contexts.n, contexts.spec.dim)
 
     def _errors(self, model: Any, batch: SequenceBatch, params: Tensors) -> Iterator[torch.Tensor]:
         tokens, queries, targets = (
@@ -36,7 +34,12 @@ class SequenceEngine(AutogradEngine):
             block = slice(start, start + BLOCK)
             arrays = (np.ascontiguousarray(x[block]) for x in (tokens, queries, targets))
             of_block, asked, wanted = map(self.array, arrays)
-            yield (model.predict(params, of_block, asked, tasks[block]) - wanted) ** 2
+            found = model.predict(params, of_block, asked, tasks[block])
+            if found.shape[1:] != wanted.shape:
+                raise ValueError(
+                    f"{model.name}: predict gives {tuple(found.shape)}, not [seeds, B]"
+                )
+            yield (found - wanted) ** 2
 
 
 ENGINE = SequenceEngine

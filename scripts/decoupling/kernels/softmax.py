@@ -181,10 +181,9 @@ def turn_prompt(c: Code, size, readout, prompt, tape, y, share, pull, length, sc
 def run(
     size, one, with_gradient, prompted,
     tokens, queries, targets, weights, tasks, scores, readouts, prompts,
-    errors, shares, d_scores, d_readouts, d_prompts,
+    errors, d_scores, d_readouts, d_prompts,
 ):  # fmt: skip
-    """Every seed's errors, [seeds, blocks, BLOCK], the prompt's weights, [seeds, H, blocks, BLOCK],
-    and gradients, which are added to what is there.
+    """Every seed's errors, [seeds, blocks, BLOCK], and its gradients, added to what is there.
 
     `size` and `one` are tuples as long as D and 1. Blocks of contexts: tokens [blocks, n, D·BLOCK],
     queries (with the label 0) [blocks, D·BLOCK], targets and weights [blocks, BLOCK], tasks
@@ -222,7 +221,6 @@ def run(
                         predict_prompt(
                             size, found, count, readout, tape, u, y, BLOCK, kept, prompt, share
                         )
-                        shares[seed, head, block] = tape[share : share + BLOCK]
                 elif with_gradient:
                     attend(size, found, count, readout, tape, u, y, BLOCK, kept, m, means)
                 else:

@@ -11,6 +11,15 @@ from .mixture import TaskMixture
 from .streams import generator
 
 
+MOST = 8192  # contexts of a batch that is held out
+NUMBERS = 2**23  # in its tokens, where contexts are long
+
+
+def at_a_time(n: int, dim: int) -> int:
+    """Held-out contexts that are drawn at a time."""
+    return min(MOST, max(1, NUMBERS // (n * (dim + 1))))
+
+
 @dataclass(frozen=True, eq=False)
 class SequenceBatch:
     """Contexts grouped by task, contexts last, in single precision."""
