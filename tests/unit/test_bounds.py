@@ -80,7 +80,7 @@ CONTAINS = [  # whether the first contains the second, and by which name
     (softmax("joint"), softmax("joint_heads"), None),
     (softmax("joint", 4), softmax("joint", 2, "other"), "2 attention heads"),
     (softmax("plain", 2), softmax("plain", 1, "other"), "1 attention head"),
-    (softmax("joint", 4), softmax("joint", 1, "other"), None),
+    (softmax("joint", 4), softmax("joint", 1, "other"), "1 attention head"),
     (softmax("joint", 2), softmax("joint", 4, "other"), None),
     (softmax("joint", 4), softmax("shared", 4, "other"), None),
     (softmax("finetune", 4), softmax("finetune", 2, "other"), None),

@@ -91,7 +91,7 @@ BAD = {
     ),
     "softmax without its recipe": (
         setting(models=["softmax"]),
-        "protocols.p: softmax is missing; settings.x needs it",
+        "protocols.p: softmax is missing; add it, as settings.x needs it",
     ),
     "theorems as softmax's own": (
         softmax(figure={"setting": "x", "dashed": "theorem"}),
@@ -107,7 +107,7 @@ BAD = {
     ),
     "an arm that is not trained": (
         softmax(figure={"kind": "against_linear", "settings": ["x"], "arms": ["shared"]}),
-        "figures.y.arms: shared is not trained in settings.x; add it to its arms",
+        "figures.y.arms: shared is not trained in settings.x; add it to settings.x.arms",
     ),
     "heads of a linear model varied": (
         figure(kind="attention_heads", setting="one", attention_heads=[1], n=[1]),
@@ -118,6 +118,38 @@ BAD = {
             figure={"kind": "attention_heads", "setting": "x", "attention_heads": [1], "n": [3]}
         ),
         "figures.y.n: 3 is not in settings.x.n; add it there, or remove it",
+    ),
+    "heads that do not divide the width": (
+        softmax(
+            models=["transformer"],
+            figure={"kind": "attention_heads", "setting": "x", "attention_heads": [3], "n": [1]},
+        ),
+        "figures.y: 32 is no multiple of attention_heads, 3; use one",
+    ),
+    "an arm that the model lacks": (
+        softmax(
+            models=["transformer", "softmax"],
+            arms=["plain", "finetune_heads"],
+            figure={"kind": "against_linear", "settings": ["x"], "arms": ["finetune_heads"]},
+        ),
+        "figures.y.arms: the transformer model has heads that add to a common one, and none to fin",
+    ),
+    "an arm that no model has": (
+        setting(arms=["plain", "zero_prompt"]),
+        "settings.x.arms: no model of the setting has zero_prompt; remove it",
+    ),
+    "softmax on a table": (
+        {
+            "settings": {"x": TABLE | {"models": ["softmax"]}},
+            "protocol": {"softmax": dict(RECIPE)},
+        },
+        "settings.x.models: a table cannot serve softmax; use attention or reduced",
+    ),
+    "stops of an arm with few iterations": (
+        softmax(
+            recipe={"race": [0.5], "race_group": 2, "arms": {"joint": {"iterations": 1}}},
+        ),
+        "protocols.p.softmax.race: stops would be at iterations [0] of 1; use other shares",
     ),
     "one depth": (
         figure(kind="depth", setting="one"),
@@ -202,7 +234,7 @@ BAD = {
     ),
     "batch with a point": (
         {"recipe": {"gradient": 8.0}},
-        "protocols.p.one_layer.gradient: 8.0 does not fit; this is: exact (one layer only)",
+        "protocols.p.one_layer.gradient: 8.0 does not fit; this is: exact (linear attention of one",
     ),
     "rate of NaN": (
         {"recipe": {"lr": float("nan")}},
@@ -414,6 +446,14 @@ def test_sound_configs_pass(changes: dict):
     assert problems(config(**changes), SCHEMA, PUBLISHED) == []
 
 
+def test_a_first_model_without_arms_is_named_by_every_figure_of_it():
+    made = {"kind": "against_linear", "settings": ["x"]}
+    changes = {"models": ["transformer", "softmax"], "arms": ["finetune_heads"], "figure": made}
+    found = problems(config(**softmax(**changes)), SCHEMA, PUBLISHED)
+    text = "the transformer model has none of the arms of settings.x; add one"
+    assert found == [f"figures.x.setting: {text}", f"figures.y.settings: {text}"]
+
+
 def without_deep(**settings) -> dict:
     made = config()
     del made["protocols"]["p"]["deep"]
@@ -426,7 +466,7 @@ def test_a_recipe_that_nothing_needs_can_be_left_out():
 
 def test_a_recipe_that_a_setting_needs_is_missed():
     (problem,) = problems(without_deep(two=BASE | {"layers": [2]}), SCHEMA)
-    assert problem == "protocols.p: deep is missing; settings.two needs it"
+    assert problem == "protocols.p: deep is missing; add it, as settings.two needs it"
 
 
 def test_a_recipe_that_only_a_varied_setting_needs_is_missed():
@@ -434,7 +474,7 @@ def test_a_recipe_that_only_a_varied_setting_needs_is_missed():
     del made["protocols"]["p"]["one_layer"]
     made["settings"] = {"two": BASE | {"layers": [2]}}
     (problem,) = problems(made, SCHEMA)
-    assert problem == "protocols.p: one_layer is missing; settings.x.0 needs it"
+    assert problem == "protocols.p: one_layer is missing; add it, as settings.x.0 needs it"
 
 
 def panels(raw: dict, name: str) -> list[dict]:

@@ -76,7 +76,8 @@ def adam_reference(track: Track, losses, steps: int) -> dict[str, torch.Tensor]:
     optimizer = torch.optim.Adam(groups, lr=recipe.lr)
     for iteration in range(steps):
         for group, factor in zip(optimizer.param_groups, factors, strict=True):
-            group["lr"] = factor * recipe.lr_at(iteration)
+            grown = recipe.mean_scale_at(iteration) if recipe.prompts_with_means else 1
+            group["lr"] = factor * recipe.lr_at(iteration) * (grown if factor != 1 else 1)
         optimizer.zero_grad()
         losses({**start, **leaves}, iteration).sum().backward()
         for seed in range(len(track.seeds)):
@@ -89,11 +90,18 @@ def adam_reference(track: Track, losses, steps: int) -> dict[str, torch.Tensor]:
     return {name: leaf.detach() for name, leaf in leaves.items()}
 
 
-@pytest.mark.parametrize("schedule", ["constant", "cosine"])
+SCHEDULES = {
+    "constant": {},
+    "cosine": {"schedule": "cosine"},
+    "prompts with means": {"means_warmup": 0.5, "prompts_with_means": True},
+}
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize(("model", "arm"), MODEL_ARMS)
 def test_adam_of_one_layer_is_torchs(model: str, arm: str, schedule: str):
     """On a fixed batch, against autograd through the literal model."""
-    recipe = replace(EXACT, schedule=schedule, prompt_lr_factor=3.0)
+    recipe = replace(EXACT, prompt_lr_factor=3.0, **SCHEDULES[schedule])
     track = scratch_track(run_of(model, 1, arm, recipe), range(3))
     sequences = literal.draw_sequences(MIX, N, 20, torch.Generator().manual_seed(0))
     moments = batch_moments(mixtures.gram_batch(sequences, MIX.tasks), MIX)
@@ -134,7 +142,7 @@ def test_adam_of_deeper_models_is_torchs(
         return engine.data(Stream.TRAINING, iteration, recipe)
 
     def losses(params, iteration):
-        errors = engine._context_errors(track.model, batch(iteration), params)
+        errors = engine._errors(track.model, batch(iteration), params)
         return torch.cat(list(errors), dim=1).mean(1)
 
     expected = adam_reference(track, losses, 20)

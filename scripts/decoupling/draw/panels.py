@@ -149,12 +149,10 @@ def _draw_errors(ax: Axes, panel: Mapping[str, Any], tables: Tables) -> None:
 
 
 def finish(ax: Axes) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     ax.set_xlabel("context length $n$")
     ax.set_ylabel(r"risk / $\mathrm{E}[y^2]$")
     ax.set_ylim(bottom=0)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    style.whole_ticks(ax, [x for line in ax.lines for x in line.get_xdata()])
     style.despine([ax])
 
 

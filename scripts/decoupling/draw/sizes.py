@@ -20,11 +20,11 @@ HEIGHT = 2.6  # inches of a panel
 
 
 def draw_sizes(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
-    """`drawing` has the setting whose theorems are drawn, `model`, `arms`, `n`, what the sizes are
-    (`axis`), and (size, setting, layers) of every point."""
+    """`drawing` has the setting whose theorems are drawn, `model`, `arms`, `n`, (size, setting,
+    layers) of all `points`, and what the sizes are: `axis`, `symbol`, `logarithmic`."""
     style.use_style()
     lengths = drawing["n"]
-    width = max(len(lengths), 1) * style.PANEL_SIZE[0]
+    width = len(lengths) * style.PANEL_SIZE[0]
     figure, body = style.framed(width, HEIGHT, _legend(drawing["arms"]), note)
     axes = body.subplots(1, len(lengths), squeeze=False)[0]
     for n, ax in zip(lengths, axes, strict=True):
@@ -68,5 +68,5 @@ def _draw_panel(ax: Axes, drawing: Mapping[str, Any], tables: Tables, n: int) ->
 
 def _legend(arms: Sequence[str]) -> list[Line2D]:
     handles = [style.arm_key(arm) for arm in style.ARM_STYLE if arm in arms]
-    dashed = "dashed: theorems of linear attention"
+    dashed = "dashed: linear, theorem"
     return [*handles, style.line_key("--", dashed), style.key(**style.BAYES_STYLE)]

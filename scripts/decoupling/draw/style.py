@@ -7,6 +7,7 @@ something is drawn: the workflow reads all kinds of figures when it starts.
 from __future__ import annotations
 
 import logging
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ ARM_STYLE = {  # colour, marker, label
     "finetune_only_heads": ("#000000", "X", "fine-tuned heads"),
 }
 BAYES_STYLE = {"color": "0.2", "ls": ":", "label": "dotted: Bayes-optimal"}
+NOTE_LETTERS = 21  # of the small print, to an inch
 PANEL_SIZE = (3.4, 2.9)  # inches; 3.4 is a column's width
 
 RC = {
@@ -100,6 +102,15 @@ def darker(arm: str) -> tuple[float, ...]:
     return tuple(0.6 * int(colour[i : i + 2], 16) / 255 for i in (0, 2, 4))
 
 
+def whole_ticks(ax: Axes, values: Iterable[float]) -> None:
+    """Ticks at whole numbers of the x axis; at the only value, where there is one."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator
+
+    found = set(values)
+    one = FixedLocator(sorted(found)) if len(found) == 1 else None
+    ax.xaxis.set_major_locator(one or MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+
+
 def plot_bayes(ax: Axes, curve: pd.DataFrame, x: str) -> None:
     """The Bayes-optimal predictor, with a band of two standard errors."""
     ax.plot(curve[x], curve.normalized, **BAYES_STYLE)
@@ -130,12 +141,16 @@ def framed(
     from matplotlib.figure import Figure
 
     columns = max(2, round(width / 2.3))
+    wrapped = "\n".join(
+        textwrap.fill(line, round(width * NOTE_LETTERS)) for line in note.splitlines()
+    )
+    lines = max(lines, wrapped.count("\n") + 1)
     foot_height = 0.15 + 0.1 * lines + 0.16 * -(-len(handles) // columns)
     figure = Figure(figsize=(width, height + foot_height), layout="constrained")
     body, foot = figure.subfigures(2, 1, height_ratios=[height, foot_height])
     if handles:
         foot.legend(handles=handles, loc="upper center", ncols=columns, frameon=False)
-    foot.text(0.5, 0.02, note, fontsize=6, color="0.35", ha="center", va="bottom")
+    foot.text(0.5, 0.02, wrapped, fontsize=6, color="0.35", ha="center", va="bottom")
     return figure, body
 
 

@@ -34,6 +34,11 @@ def text(description: str) -> dict[str, Any]:
     return {"description": description, "type": "string"}
 
 
+def numbers(description: str, kind: str, **limits: float) -> dict[str, Any]:
+    array = {"type": "array", "minItems": 1, "uniqueItems": True}
+    return {"description": description, **array, "items": {"type": kind, **limits}}
+
+
 def names(description: str) -> dict[str, Any]:
     array = {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}}
     return {"description": description, **array}
@@ -99,6 +104,18 @@ class Figure:
     def problems(self, config: Config) -> Iterator[Problem]:
         """What the schema cannot see, where all settings that it names are there."""
         yield from ()
+
+    def arm_problems(self, setting: Setting) -> Iterator[Problem]:
+        """Of the key `arms`, and where the model that is drawn has none of the setting's."""
+        path = f"settings.{setting.name}"
+        for arm in self.block.get("arms", ()):
+            if arm not in setting.arms:
+                yield "arms", f"{arm} is not trained in {path}; add it to {path}.arms"
+            elif reason := setting.lacks(arm):
+                yield "arms", f"the {setting.model} model {reason}; remove {arm}"
+        if all(setting.lacks(arm) for arm in setting.arms):
+            key = "settings" if "settings" in self.block else "setting"
+            yield key, f"the {setting.model} model has none of the arms of {path}; add one"
 
     def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
         """Settings that the figure makes of the config's. Their names have a dot, which names in

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw.panels import draw_panels
@@ -13,18 +13,17 @@ if TYPE_CHECKING:
 
     from ..plan.config import Config, Curve, Setting
 
-DASHED = "theorems of linear attention"
+DASHED = "linear, theorem"
 
 
 class AgainstLinear(Figure):
-    """A panel per setting: risks of its first model, of its least depth."""
+    """A panel per setting and depth: risks of its first model."""
 
     own = True
     properties: ClassVar = {
-        "settings": names("The settings that are drawn, a panel each"),
+        "settings": names("The settings that are drawn; the figure's own name where left out"),
         "arms": ARMS,
     }
-    required = ("settings",)
 
     @classmethod
     def draws(cls, setting: Setting) -> bool:
@@ -34,28 +33,21 @@ class AgainstLinear(Figure):
 
     def problems(self, config: Config) -> Iterator[Problem]:
         for base in self.bases:
-            setting = config.settings[base]
-            for arm in self.block.get("arms", []):
-                if arm not in setting.arms:
-                    yield "arms", f"{arm} is not trained in settings.{base}; add it to its arms"
-                elif reason := setting.lacks(arm):
-                    yield "arms", f"the {setting.model} model {reason}; remove {arm}"
+            yield from self.arm_problems(config.settings[base])
 
     def needs(self, config: Config) -> Needs:
         return Needs(self.bases, self.bases, self.bases, self.bases)
 
     def drawing(self, config: Config) -> dict[str, Any]:
-        return {"panels": [self._panel(config, base) for base in self.bases]}
+        return {"panels": [self._panel(drawn) for drawn in self._drawn(config)]}
 
-    def _panel(self, config: Config, base: str) -> dict[str, Any]:
-        drawn = self._drawn(config, base)
-        arms = [curve.arm for curve in drawn]
-        title = f"{drawn[0].name.capitalize()} attention"
+    def _panel(self, drawn: Sequence[Curve]) -> dict[str, Any]:
+        arms, layers = [curve.arm for curve in drawn], drawn[0].layers
         return {
-            "setting": base,
+            "setting": drawn[0].setting,
             "model": drawn[0].name,
-            "title": title,
-            "layers": drawn[0].layers,
+            "title": drawn[0].name.capitalize() + (f", {layers} layers" if layers > 1 else ""),
+            "layers": layers,
             "arms": arms,
             "dashed": "theorem",
             "dashed_label": DASHED,
@@ -64,13 +56,17 @@ class AgainstLinear(Figure):
             "bayes": True,
         }
 
-    def _drawn(self, config: Config, base: str) -> list[Curve]:
-        setting = config.settings[base]
-        layers = min(curve.layers for curve in setting.curves if curve.name == setting.model)
-        return setting.drawn(setting.model, layers, self.block.get("arms", setting.arms))
+    def _drawn(self, config: Config) -> list[list[Curve]]:
+        """The curves of every panel."""
+        found = []
+        for base in self.bases:
+            setting = config.settings[base]
+            arms = self.block.get("arms", setting.arms)
+            found += [setting.drawn(setting.model, layers, arms) for layers in setting.depths]
+        return found
 
     def curves(self, config: Config) -> list[Curve]:
-        return [curve for base in self.bases for curve in self._drawn(config, base)]
+        return [curve for drawn in self._drawn(config) for curve in drawn]
 
     def scored(self, config: Config) -> list[Curve]:
         """Once, on the setting's own figure."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw.sizes import draw_sizes
-from . import ARMS, LENGTHS, Figure, Needs, Problem, Tables, names, text
+from . import ARMS, LENGTHS, Figure, Needs, Problem, Tables, numbers, text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
@@ -21,7 +21,7 @@ class AttentionHeads(Figure):
 
     properties: ClassVar = {
         "setting": text("The setting whose attention heads are varied"),
-        "attention_heads": names("Numbers of heads") | {"items": {"type": "integer", "minimum": 1}},
+        "attention_heads": numbers("Numbers of heads", "integer", minimum=1),
         "n": LENGTHS,
         "arms": ARMS,
     }
@@ -39,18 +39,16 @@ class AttentionHeads(Figure):
         for n in self.block["n"]:
             if n not in setting.n:
                 yield "n", f"{n} is not in {path}.n; add it there, or remove it"
-        for arm in self.block.get("arms", []):
-            if arm not in setting.arms:
-                yield "arms", f"{arm} is not trained in {path}; add it to {path}.arms"
+        yield from self.arm_problems(setting)
 
     def _drawn(self, setting: Setting) -> list[Curve]:
-        layers = min(curve.layers for curve in setting.curves if curve.name == setting.model)
-        return setting.drawn(setting.model, layers, self.block.get("arms", setting.arms))
+        arms = self.block.get("arms", setting.arms)
+        return setting.drawn(setting.model, setting.depths[0], arms)
 
     def _members(self, settings: Mapping[str, Setting]) -> list[tuple[int, str]]:
         """Heads and setting: the base itself has some number of them."""
         base = settings[self.block["setting"]]
-        own = dict(self._drawn(base)[0].sizes)[KEY]
+        own = next(dict(curve.sizes)[KEY] for curve in base.curves if curve.name == base.model)
         return [
             (heads, base.name if heads == own else f"{self.name}.{heads}")
             for heads in sorted(self.block[KEY])
@@ -60,7 +58,7 @@ class AttentionHeads(Figure):
         base = settings[self.block["setting"]]
         arms = self.block.get("arms", base.arms)
         return [
-            base.resized(name, self.block["n"], arms, **{KEY: heads})
+            base.resized(name, self.block["n"], arms, base.depths[0], **{KEY: heads})
             for heads, name in self._members(settings)
             if name != base.name
         ]

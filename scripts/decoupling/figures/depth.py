@@ -25,22 +25,20 @@ class Depth(Figure):
 
     @classmethod
     def draws(cls, setting: Setting) -> bool:
-        depths = {curve.layers for curve in setting.curves if curve.name == setting.model}
-        return super().draws(setting) and len(depths) > 1
+        return super().draws(setting) and len(setting.depths) > 1
 
     def problems(self, config: Config) -> Iterator[Problem]:
-        path = f"settings.{self.bases[0]}"
-        for arm in self.block.get("arms", []):
-            if arm not in config.settings[self.bases[0]].arms:
-                yield "arms", f"{arm} is not trained in {path}; add it to {path}.arms"
+        yield from self.arm_problems(config.settings[self.bases[0]])
 
     def curves(self, config: Config) -> list[Curve]:
         setting = config.settings[self.bases[0]]
         arms = self.block.get("arms", setting.arms)
-        depths = dict.fromkeys(c.layers for c in setting.curves if c.name == setting.model)
+        depths = setting.depths
         return [c for layers in depths for c in setting.drawn(setting.model, layers, arms)]
 
-    scored = curves
+    def scored(self, config: Config) -> list[Curve]:
+        """Once, on the setting's own figure."""
+        return self.curves(config) if self.bases == [self.name] else []
 
     def needs(self, config: Config) -> Needs:
         return Needs(self.bases, self.bases, self.bases, self.bases)

@@ -9,7 +9,7 @@ from ..draw import style
 from ..draw.describe import describe
 from ..theory.gaps import GAPS, gap
 from ..theory.theorems import THEOREMS
-from . import BAYES, LENGTHS, Figure, Needs, Tables, names, text
+from . import BAYES, LENGTHS, Figure, Needs, Tables, numbers, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +27,7 @@ class Noise(Figure):
 
     properties: ClassVar = {
         "setting": text("The setting whose label noise is varied"),
-        "noise_var": names("Variances of the label noise")
-        | {"items": {"type": "number", "minimum": 0}},
+        "noise_var": numbers("Variances of the label noise", "number", minimum=0),
         "n": LENGTHS,
         "bayes": BAYES,
     }

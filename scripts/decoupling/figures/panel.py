@@ -37,13 +37,7 @@ class Panel(Figure):
     def problems(self, config: Config) -> Iterator[Problem]:
         setting, path = config.settings[self.bases[0]], f"settings.{self.bases[0]}"
         arms = self.block.get("arms", setting.arms)
-        for arm in arms:
-            if arm not in setting.arms:
-                yield "arms", f"{arm} is not trained in {path}; add it to {path}.arms"
-            elif "arms" in self.block and (reason := setting.lacks(arm)):
-                yield "arms", f"the {setting.model} model {reason}; remove {arm}"
-        if not self._depths(config):
-            yield "setting", f"the {setting.model} model has none of the arms of {path}; add one"
+        yield from self.arm_problems(setting)
         title = self.block.get("title", "")
         if "$" in title and not style.is_mathtext(title):
             yield "title", f"{title!r} is no formula; write \\$ for a dollar sign"
@@ -84,9 +78,7 @@ class Panel(Figure):
         return {"panels": [self._panel(config, depth) for depth in self._depths(config)]}
 
     def _depths(self, config: Config) -> list[int]:
-        """Of the setting's first model."""
-        setting = config.settings[self.bases[0]]
-        return list(dict.fromkeys(c.layers for c in setting.curves if c.name == setting.model))
+        return config.settings[self.bases[0]].depths
 
     def _panel(self, config: Config, layers: int) -> dict[str, Any]:
         """A panel of one depth. What only one layer has, deeper panels go without."""

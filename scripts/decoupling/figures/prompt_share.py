@@ -70,11 +70,11 @@ def _draw_panel(ax: Axes, shares: pd.DataFrame, arms: Sequence[str]) -> None:
     for arm in arms:
         rows = shares[shares.arm == arm].sort_values("n")
         last = rows["head"].max()
-        for head, line in dict.fromkeys([(1, "-"), (last, ":")]):
+        for head, line in [(1, "-"), (last, ":")] if last > 1 else [(1, "-")]:
             own = rows[rows["head"] == head]
-            if line == "-" or last > 1:
-                ax.plot(own.n, own.share, line, **style.marked(arm))
+            ax.errorbar(own.n, own.share, 2 * own.share_se, ls=line, lw=1, **style.marked(arm))
     ax.set(xlabel="context length $n$", ylim=(0, 1))
+    style.whole_ticks(ax, shares.n)
 
 
 def _legend(arms: Sequence[str]) -> list[Line2D]:

@@ -3,9 +3,9 @@
 With u = WkWqᵀx̃ and a the head's readout, a head says y = Σ_i w_i aᵀz_i, where w are the softmax of
 uᵀz_i over the tokens, the prompt among them. Its gradients need two means over the tokens and no
 second way through them: m = Σ_i w_i z_i for a, and c = Σ_i w_i (aᵀz_i − r) z_i for u, as
-∂y/∂u = c − (y − r)m whatever r is. It is the value aᵀz of the token with the highest score: then both
-terms vanish, instead of cancelling, where one token has all the weight. No array has a number per
-seed, context and token.
+∂y/∂u = c − (y − r)m whatever r is. It is the value aᵀz of the token with the highest score: then
+both terms vanish, instead of cancelling, where one token has all the weight. No array has a number
+per seed, context and token.
 """
 
 from __future__ import annotations

@@ -15,6 +15,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+ATTENTION_HEADS = {  # the JSON schema of a key that several models have
+    "description": "Heads of softmax attention, side by side; 2 is the default",
+    "type": "integer",
+    "minimum": 1,
+    "maximum": 1024,
+}
 Arrays = Mapping[str, np.ndarray]
 Shapes = dict[str, tuple[int, ...]]
 

@@ -8,12 +8,12 @@ head's values are read as aᵀz_i, with a_k = Wv h_k.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from . import Arrays, Model, Shapes, pull_back_prompts
+from . import ATTENTION_HEADS, Arrays, Model, Shapes, pull_back_prompts
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +33,7 @@ class Softmax(Model):
     view = "query_row"
     recipe = "softmax"
     prompt_is_heard = True  # a prompt of zeros has its share of the weights
-    keys: ClassVar = {
-        "attention_heads": {
-            "description": "Heads of softmax attention, whose outputs add up; 2 is the default",
-            "type": "integer",
-            "minimum": 1,
-        }
-    }
+    keys: ClassVar = {"attention_heads": ATTENTION_HEADS}
 
     attention_heads: int = 2
 
@@ -49,11 +43,13 @@ class Softmax(Model):
         return dict.fromkeys(("query", "key", "value"), shape)
 
     def contains(self, other: Model) -> str | None:
-        """Half of the heads can be silent."""
-        half = {**vars(self), "attention_heads": self.attention_heads / 2}
-        if vars(other) != half:
-            return None
+        """Heads can be silent."""
         heads = other.attention_heads
+        if (
+            heads >= self.attention_heads
+            or replace(other, attention_heads=self.attention_heads) != self
+        ):
+            return None
         return f"{heads} attention head{'s' if heads > 1 else ''}"
 
     def query_row(self, params: Mapping[str, Any]) -> QueryRow:

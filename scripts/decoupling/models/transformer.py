@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from . import Arm, Model, Shapes
+from . import ATTENTION_HEADS, Arm, Model, Shapes
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -35,13 +35,9 @@ class Transformer(Model):
             "description": "Numbers in a transformer's vectors, a multiple of attention_heads; 32"
             " is the default",
             "type": "integer",
-            "minimum": 1,
+            "minimum": 2,
         },
-        "attention_heads": {
-            "description": "Heads of softmax attention, whose outputs add up; 2 is the default",
-            "type": "integer",
-            "minimum": 1,
-        },
+        "attention_heads": ATTENTION_HEADS,
     }
 
     width: int = 32
@@ -113,13 +109,12 @@ class Transformer(Model):
         normed = _normed(state, own["norms"][:, 0])
         asking, known = normed[:, :, -1:] if only_query else normed, normed[:, :, :-1]
         parts = (
-            _linear(x, own["attention"][:, i]).unflatten(-1, (self.attention_heads, -1)).mT
+            _linear(x, own["attention"][:, i]).unflatten(-1, (self.attention_heads, -1))
             for i, x in enumerate((asking, known, known))
         )
-        # [seeds, B, heads, tokens, numbers]
-        query, key, value = (part.movedim(-1, -3) for part in parts)
-        heard = functional.scaled_dot_product_attention(query, key, value)
-        added = _linear(heard.movedim(-3, -2).flatten(-2), own["attention"][:, 3])
+        # a head has its slice of the width: [seeds, B, heads, tokens, numbers]
+        heard = functional.scaled_dot_product_attention(*(x.transpose(-2, -3) for x in parts))
+        added = _linear(heard.transpose(-2, -3).flatten(-2), own["attention"][:, 3])
         return (state[:, :, -1:] if only_query else state) + added
 
 

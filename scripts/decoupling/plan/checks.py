@@ -162,10 +162,19 @@ def _spec_problems(name: str, block: Block) -> list[str]:
             found += error.problems
     for curve in setting.curves:
         if registry.engine_of(setting.source, curve.model.view) is None:
-            text = f"a {setting.source} serves models of one layer; use layers: [1]"
-            found.append(f"settings.{name}.layers: {text}")
+            if curve.layers > 1:
+                fix = "serves models of one layer; use layers: [1]"
+                found.append(f"settings.{name}.layers: a {setting.source} {fix}")
+            else:
+                fix = f"cannot serve {curve.name}; use attention or reduced"
+                found.append(f"settings.{name}.models: a {setting.source} {fix}")
             break
-    if not setting.curves:
+    trained = {curve.arm for curve in setting.curves}
+    for arm in block.get("arms", ()):
+        if arm not in trained and trained:
+            text = f"no model of the setting has {arm}; remove it"
+            found.append(f"settings.{name}.arms: {text}")
+    if not trained:
         reason = setting.lacks(setting.arms[0])
         text = f"the {setting.model} model {reason}; add another arm"
         found.append(f"settings.{name}.arms: {text}")
@@ -208,7 +217,11 @@ def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> I
             yield Problem(("figures", name, key), text)
         if not missing and not wrong:
             yield from (Problem(("figures", name, k), t) for k, t in figure.problems(config))
-            trained += figure.varied(settings)
+            made = figure.varied(settings)
+            trained += made
+            wrong_sizes = (p for one in made for curve in one.curves for p in curve.made.problems())
+            for _, text in dict.fromkeys(wrong_sizes):
+                yield Problem(("figures", name), text)
         same = figure.own and figure.bases == [name]
         if name in settings and not same:
             yield Problem(("settings", name), f"figures.{name} draws something else; rename one")
@@ -225,7 +238,7 @@ def _recipe_problems(
     for name, protocol in protocols.items():
         needed = {protocol.recipe_of(curve): curve.setting for curve in reversed(curves)}
         for recipe in sorted(set(needed) - set(protocol.recipes)):
-            text = f"{recipe} is missing; settings.{needed[recipe]} needs it"
+            text = f"{recipe} is missing; add it, as settings.{needed[recipe]} needs it"
             yield Problem(("protocols", name), text)
         for recipe, block in sorted(protocol.recipes.items()):
             models = [m for m in registry.model_modules().values() if m.recipe == recipe]
@@ -250,10 +263,11 @@ def _training_problems(
         yield "gradient", text
     if not recipe.race:
         return
-    moments = [round(share * recipe.iterations) for share in recipe.race]
-    if len(set(moments)) < len(moments) or not 0 < min(moments) <= max(moments) < recipe.iterations:
-        text = f"stops would be at iterations {moments} of {recipe.iterations}; use other shares"
-        yield "race", text
+    for iterations in sorted({made.iterations for made in (recipe, *block.arms.values())}):
+        moments = [round(share * iterations) for share in recipe.race]
+        if len(set(moments)) < len(moments) or not 0 < min(moments) <= max(moments) < iterations:
+            text = f"stops would be at iterations {moments} of {iterations}; use other shares"
+            yield "race", text
     if exact:
         yield "race", "models of one layer share their work and do not race; remove it"
         return

@@ -102,22 +102,36 @@ class Setting:
         model = registry.model_modules()[module]
         return tuple((key, self.sizes.get(key, getattr(model, key))) for key in model.keys)
 
+    @property
+    def depths(self) -> list[int]:
+        """Of the model that a panel draws."""
+        return sorted({curve.layers for curve in self.curves if curve.name == self.model})
+
     def lacks(self, arm: str) -> str | None:
         """Why the model that a panel draws does not have an arm, if it does not."""
-        module = registry.find_model(self.model, self.layers[0]) or registry.find_model(
-            self.model, 1
-        )
-        return registry.model_modules()[module].lacks(ARMS[arm])
+        depths = [depth for depth in self.layers if registry.find_model(self.model, depth)] or [1]
+        found = [registry.find_model(self.model, depth) for depth in depths]
+        reasons = [registry.model_modules()[module].lacks(ARMS[arm]) for module in found]
+        return reasons[0] if all(reasons) else None
 
     def drawn(self, model: str, layers: int, arms: Iterable[str]) -> list[Curve]:
         """The curves of a model and depth, in the order of `arms`."""
         there = {c.arm: c for c in self.curves if (c.name, c.layers) == (model, layers)}
         return [there[arm] for arm in arms if arm in there]
 
-    def resized(self, name: str, n: Iterable[int], arms: Iterable[str], **sizes: int) -> Setting:
-        """Other sizes of its models."""
-        own = {**self.sizes, **sizes}
-        return replace(self, name=name, n=tuple(n), arms=tuple(arms), sizes=own)
+    def resized(
+        self, name: str, n: Iterable[int], arms: Iterable[str], layers: int, **sizes: int
+    ) -> Setting:
+        """Other sizes of the model that a panel draws."""
+        return replace(
+            self,
+            name=name,
+            n=tuple(n),
+            models=(self.model,),
+            layers=(layers,),
+            arms=tuple(arms),
+            sizes={**self.sizes, **sizes},
+        )
 
     def varied(self, name: str, n: Iterable[int], **changes: Any) -> Setting:
         """Another n and other numbers of the source. Theorems are of one layer of attention and of
@@ -169,17 +183,31 @@ class Protocol:
 
     def note(self, curves: Iterable[Curve]) -> str:
         """What the protocol is for these curves: the small print of a figure."""
-        curves = list(curves)
-        used = sorted({(c.layers > 1, self.recipe_of(c)) for c in curves})
+        trained: dict[str, list[Curve]] = {}
+        for curve in sorted(curves, key=lambda c: (c.layers > 1, self.recipe_of(c))):
+            trained.setdefault(self.recipe_of(curve), []).append(curve)
         parts = []
-        for deeper, name in used:
-            recipe = self.recipes[name].general
-            own = {self.run(c).recipe.iterations for c in curves if self.recipe_of(c) == name}
-            depth = ("deeper: " if deeper else "1 layer: ") if len(used) > 1 else ""
-            seeds = f"best of {self.recipes[name].seeds} seeds{' that race' if recipe.race else ''}"
-            iterations = f"{' to '.join(f'{x:,}' for x in sorted(own))} iterations"
-            parts.append(f"{depth}{seeds}, {_gradient(recipe)}, {iterations}")
+        for name, own in trained.items():
+            others = [c for other, found in trained.items() if other != name for c in found]
+            whose = f"{_whose(own, others)}: " if others else ""
+            parts.append(whose + self._how(name, own))
         return f"Protocol {self.name}: " + "; ".join(parts)
+
+    def _how(self, recipe: str, curves: Iterable[Curve]) -> str:
+        general, count = self.recipes[recipe].general, self.recipes[recipe].seeds
+        seeds = f"best of {count} seed{'s' if count > 1 else ''}"
+        race = " that race" if general.race else ""
+        found = {self.run(curve).recipe.iterations for curve in curves}
+        most = f" to {max(found):,}" if len(found) > 1 else ""
+        return f"{seeds}{race}, {_gradient(general)}, {min(found):,}{most} iterations"
+
+
+def _whose(curves: Iterable[Curve], others: Iterable[Curve]) -> str:
+    """What a recipe trains, in a word: models, or a depth where others have the same models."""
+    names = sorted({curve.name for curve in curves})
+    if not set(names) & {curve.name for curve in others}:
+        return ", ".join(names)
+    return "deeper" if any(curve.layers > 1 for curve in curves) else "1 layer"
 
 
 def _gradient(recipe: Recipe) -> str:

@@ -10,7 +10,6 @@ from ..kernels.normals import normals
 from .mixture import TaskMixture
 from .streams import generator
 
-
 MOST = 8192  # contexts of a batch that is held out
 NUMBERS = 2**23  # in its tokens, where contexts are long
 

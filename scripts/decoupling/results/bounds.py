@@ -1,9 +1,10 @@
 """What models without a theorem are held to: they must not be worse than what they contain.
 
 A layer can be switched off and a prompt can be zero, so that more layers, prompts or heads cannot
-have a larger least risk; and nothing can beat the Bayes-optimal predictor. All models of a mixture
-are evaluated on the same held-out contexts, the ones their risks are reported on: a difference has
-a standard error of its own, smaller than those of the two risks.
+have a larger least risk; and nothing can beat the Bayes-optimal predictor. (Softmax hears a prompt
+of zeros: there, prompts are compared with prompts only.) All models of a mixture are evaluated on
+the same held-out contexts, the ones their risks are reported on: a difference has a standard error
+of its own, smaller than those of the two risks.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Member:
 
 
 def _contains(arm: Arm, other: Arm, heard: bool) -> bool:
-    """`heard` says that no prompt is as none."""
+    """`heard`: a prompt of zeros is not the same as no prompt."""
     own_prompts = arm.prompts and not arm.common
     return (
         arm != other

@@ -21,8 +21,8 @@ def bounded(setting: Setting) -> list[Curve]:
 
 
 def relatives(config: Config, setting: str) -> list[str]:
-    """The settings with its mixture whose curves it is compared with, itself among them. What
-    figures make of settings is computed, not trained, and not among them."""
+    """The settings with its mixture whose curves it is compared with, itself among them. Of
+    what figures make of settings, only what is on the scoreboard is among them."""
     return sorted({setting, *(curve.setting for curve in _members(config, setting))})
 
 

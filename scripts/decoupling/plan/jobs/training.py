@@ -12,6 +12,8 @@ from ..config import Config, Curve, Protocol, Setting
 from .specs import canonical_json
 
 CONTEXTS_PER_MINUTE = 30e6  # one core, three arms of three layers: 60e6 were measured
+SEQUENCES = ("sequences", "query_row")  # views
+BATCH = 8192  # contexts, as large as batches are
 MOST_MINUTES = 24 * 60  # a day, the limit of many a partition
 
 
@@ -65,7 +67,10 @@ def mem_mb(setting: Setting) -> int:
     dim, tasks = registry.source_blocks()[setting.source].shape(setting.block)
     # What grows with d: the fourth moments, and tables on the way to them, four a task.
     moments = 4 * tasks * 8 * (dim + 1) ** 4 / 1e6
-    return base + round(moments)
+    # What grows with n: one context of a batch, where sequences are trained on.
+    sequences = any(curve.model.view in SEQUENCES for curve in setting.curves)
+    tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
+    return base + round(moments + tokens)
 
 
 def minutes(protocol: Protocol, setting: Setting, attempt: int) -> int:
