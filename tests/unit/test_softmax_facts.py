@@ -109,5 +109,6 @@ def test_transformers_beside_theorem_and_twice_the_iterations():
     rows = {(row["layers"], row["arm"]): row for row in made["transformer"]}
     assert rows[2, "joint"]["risk"] == pytest.approx(0.2)
     assert rows[2, "joint"]["theorem"] == pytest.approx(0.26)
+    assert rows[2, "joint"]["median"] == pytest.approx(0.22)
     assert (rows[2, "joint"]["doubled"], rows[1, "joint"]["doubled"]) == (0.19, None)
     assert made["transformer_bounds"]["held"] == 1

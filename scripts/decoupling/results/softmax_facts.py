@@ -29,8 +29,12 @@ def softmax_facts(
         "softmax_gaps": gaps,
         "softmax_part": {
             key: [min(row[key] for row in long), max(row[key] for row in long)]
-            for key in ("of_linear", "zero_prompt", "shared")
+            for key in ("of_linear", "zero_prompt", "shared", "joint_off")
         },
+        "softmax_alone": [row for row in gaps if row["n"] == 1],
+        "softmax_tuned": [
+            row for row in gaps if row["finetune_off"] < -VISIBLE * row["finetune_off_se"]
+        ],
         "softmax_shares": [attention(shares, name, n) for name, n in _lengths(risks)],
         "softmax_heads": heads(points, theorems),
         "softmax_bounds": kept(bounds),
@@ -67,6 +71,8 @@ def gap(points: pd.DataFrame, theorems: pd.Series, name: str, n: int) -> dict[st
     return {
         "data": SETTINGS[name],
         "n": n,
+        "plain": risk["plain"],
+        "plain_error": error["plain"],
         "gap": own,
         "gap_se": spread,
         "linear": linear,
@@ -148,6 +154,7 @@ def transformer_facts(
                 "arm": row.arm,
                 "risk": row.normalized,
                 "error": row.normalized_se,
+                "median": row.median / row.risk * row.normalized,
                 "theorem": theorems.get((row.n, row.arm)),
                 "doubled": more and more["changed"],
             }
