@@ -9,6 +9,7 @@ from decoupling.results.tables import (
     BAYES,
     HELD_OUT,
     IDENTITY,
+    PROMPT_SHARE,
     REAL,
     RISKS,
     RUNS,
@@ -50,6 +51,7 @@ def test_every_figure_is_made(smoke: Project) -> None:
         ("sampled/*/*", SAMPLED),
         ("smoke/held_out/*", HELD_OUT),
         ("smoke/real/*", REAL),
+        ("smoke/prompt_share/*", PROMPT_SHARE),
         ("smoke/scoreboard", SCOREBOARD),
     ],
 )
@@ -74,11 +76,13 @@ def test_every_setting_has_its_points(smoke: Project) -> None:
 def test_scoreboard_has_every_curve(smoke: Project) -> None:
     table = pd.read_parquet(smoke.path / "data/smoke/scoreboard.parquet")
     curves = {name: set(rows.arm) for name, rows in table.groupby("panel")}
-    assert set(curves) == set(smoke.config["settings"]) - TABLES
+    varied = {f"softmax_heads.{heads}" for heads in (1, 4, 8)}
+    assert set(curves) == (set(smoke.config["settings"]) - TABLES) | varied
     for name, block in smoke.config["figures"].items():
         if name in curves:
             assert curves[name] == set(block.get("arms", smoke.config["settings"][name]["arms"]))
-    assert (table.theorem_worst.isna() == (table.layers > 1)).all()
+    linear = table.model.isin(["attention", "reduced"])
+    assert (table.theorem_worst.notna() == (linear & (table.layers == 1))).all()
     compared = table[table.published_worst.notna()]
     assert set(compared.panel) == {"fig2a", "fig2c", "fig2d"}
     assert set(table[table.model == "reduced"].panel) == {"fig2a", "fig2b", "figA1a", "figA1c"}

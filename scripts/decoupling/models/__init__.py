@@ -48,7 +48,8 @@ class Model:
 
     Parameters are kept by name, batched over seeds: the model's own weights, `prompts` (p_k) and
     `heads` (h_k), both [seeds, K, D]; a prompt that all tasks share is [seeds, 1, D]. The arm
-    decides which of them exist and which are trained.
+    decides which of them exist and which are trained. Without `heads`, h = e_D; a model whose heads
+    are something else says so in `trained_shapes` and `lacks`.
     What the engine of its view needs besides is in the view's module in `engines`.
     Sizes of its own, beside d, K and L, are fields of its dataclass, and keys of a setting.
     """
