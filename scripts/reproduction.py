@@ -43,6 +43,11 @@ def rows_of(path: Path) -> list[dict]:
     return pd.read_csv(path).to_dict("records") if path.exists() else []
 
 
+def text_of(path: Path) -> str:
+    """The same of a text."""
+    return path.read_text() if path.exists() else ""
+
+
 def signed_percent(value: float, digits: int = 2) -> str:
     """A minus sign, not a hyphen; no sign on what rounds to zero."""
     text = f"{100 * value:+.{digits}f}%"
@@ -111,7 +116,7 @@ if __name__ == "__main__":
         doubling=rows_of(args.kept / "deep_doubling.csv"),
         regret=rows_of(args.kept / "deep_regret.csv"),
         softmax_doubling=rows_of(args.kept / "softmax_doubling.csv"),
-        recipe_softmax=(args.kept / "recipe_softmax.md").read_text(),
+        recipe_softmax=text_of(args.kept / "recipe_softmax.md"),
         random_mixtures=pd.read_csv(args.kept / "random_mixtures.csv"),
     )
     with atomic_path(args.output) as temporary:

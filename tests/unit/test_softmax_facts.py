@@ -48,7 +48,15 @@ def found() -> dict:
     kept += [risks("softmax_heads.4", [10], 0.1), risks("softmax_heads.1", [10], -0.1)]
     shares = pd.DataFrame(
         [
-            {"setting": name, "n": n, "arm": "joint", "head": head, "share": share}
+            {
+                "setting": name,
+                "n": n,
+                "arm": "joint",
+                "head": head,
+                "share": share,
+                "low": 0.1,
+                "high": 0.9,
+            }
             for name, own in lengths.items()
             for n in own
             for head, share in ((1, 0.5), (2, 0.125))
@@ -89,7 +97,7 @@ def test_heads_come_in_order_and_the_theorem_last(found: dict):
 
 
 def test_shares_bounds_and_seeds(found: dict):
-    assert found["softmax_shares"][1]["cells"]["joint"] == [0.5, 0.125]
+    assert found["softmax_shares"][1]["cells"]["joint"] == [0.5, 0.1, 0.9]
     assert found["softmax_shares"][1]["alone"] == pytest.approx(1 / 11)
     assert (found["softmax_bounds"]["held"], found["softmax_bounds"]["all"]) == (2, 3)
     assert [row["arm"] for row in found["softmax_bounds"]["broken"]] == ["plain"]

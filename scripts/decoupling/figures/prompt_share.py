@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from ..plan.config import Config, Curve, Setting
 
 HEIGHT = 2.6  # inches of a panel
+APART = 0.012  # of the x axis, between arms
 VIEW = "query_row"  # of models whose engine measures it
 
 
 class PromptShare(Figure):
-    """A panel per setting; of the heads, the one with most of it and the one with least."""
+    """A panel per setting; of the head with most of it, the mean and how it varies."""
 
     properties: ClassVar = {"settings": names("The settings that are drawn, a panel each")}
     required = ("settings",)
@@ -67,17 +68,16 @@ KIND = PromptShare
 
 
 def _draw_panel(ax: Axes, shares: pd.DataFrame, arms: Sequence[str]) -> None:
-    for arm in arms:
-        rows = shares[shares.arm == arm].sort_values("n")
-        last = rows["head"].max()
-        for head, line in [(1, "-"), (last, ":")] if last > 1 else [(1, "-")]:
-            own = rows[rows["head"] == head]
-            ax.errorbar(own.n, own.share, 2 * own.share_se, ls=line, lw=1, **style.marked(arm))
+    apart = APART * max(shares.n.max() - shares.n.min(), 1)
+    for i, arm in enumerate(arms):
+        rows = shares[(shares.arm == arm) & (shares["head"] == 1)].sort_values("n")
+        bars = [rows.share - rows.low, rows.high - rows.share]
+        at = rows.n + (i - (len(arms) - 1) / 2) * apart  # side by side
+        ax.errorbar(at, rows.share, bars, ls="-", lw=1, elinewidth=0.7, **style.marked(arm))
     ax.set(xlabel="context length $n$", ylim=(0, 1))
     style.whole_ticks(ax, shares.n)
 
 
 def _legend(arms: Sequence[str]) -> list[Line2D]:
-    most, least = "solid: the head with most of it", "dotted: the head with least"
-    keys = [style.line_key("-", most), style.line_key(":", least)]
-    return [*(style.arm_key(arm) for arm in arms), *keys]
+    bars = style.key("bars: 10% to 90% of contexts", color="0.2", marker="|", ls="none")
+    return [*(style.arm_key(arm) for arm in arms), bars]

@@ -87,9 +87,9 @@ def gap(points: pd.DataFrame, theorems: pd.Series, name: str, n: int) -> dict[st
 
 
 def attention(shares: pd.DataFrame, name: str, n: int) -> dict[str, Any]:
-    """The prompt's share in the head with most of it and in the one with least."""
-    rows = shares[(shares.setting == name) & (shares.n == n)]
-    cells = {arm: [own.share.max(), own.share.min()] for arm, own in rows.groupby("arm")}
+    """The prompt's share in the head with most of it: mean, and what a tenth is below and above."""
+    rows = shares[(shares.setting == name) & (shares.n == n) & (shares["head"] == 1)]
+    cells = {row.arm: [row.share, row.low, row.high] for row in rows.itertuples()}
     return {"data": SETTINGS[name], "n": n, "cells": cells, "alone": 1 / (n + 1)}
 
 

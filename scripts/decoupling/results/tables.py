@@ -75,8 +75,9 @@ REAL = columns(
     theorem=float, measured=float, independent=float,
     training_risk=float, seeds=int, gate=float, units=int, units_total=int, clusters=int,
 )  # fmt: skip
-# `head` is 1 for the attention head with the largest `share`, the mean weight of its prompt
-PROMPT_SHARE = columns(**POINT, head=int, share=float, share_se=float)
+# `head` is 1 for the attention head with the largest `share`, its prompt's mean weight; a tenth
+# of the contexts have a weight below `low`, and a tenth one above `high`
+PROMPT_SHARE = columns(**POINT, head=int, share=float, share_se=float, low=float, high=float)
 TABLES = {  # of one kind of figure each
     "identity": IDENTITY,
     "sampled": SAMPLED,
