@@ -29,7 +29,7 @@ def softmax_facts(
         "softmax_gaps": gaps,
         "softmax_part": {
             key: [min(row[key] for row in long), max(row[key] for row in long)]
-            for key in ("of_linear", "zero_prompt", "shared", "joint_off")
+            for key in ("of_linear", "zero_prompt", "shared", "joint_off", "joint_heads_off")
         },
         "softmax_alone": [row for row in gaps if row["n"] == 1],
         "softmax_tuned": [
