@@ -120,3 +120,4 @@ def test_transformers_beside_theorem_and_twice_the_iterations():
     assert rows[2, "joint"]["median"] == pytest.approx(0.22)
     assert (rows[2, "joint"]["doubled"], rows[1, "joint"]["doubled"]) == (0.19, None)
     assert made["transformer_bounds"]["held"] == 1
+    assert made["transformer_gain"] == pytest.approx({1: 0.25, 2: 1 / 3})

@@ -159,4 +159,9 @@ def transformer_facts(
                 "doubled": more and more["changed"],
             }
         )
-    return {"transformer": rows, "transformer_bounds": kept(bounds)}
+    medians = {(row["layers"], row["arm"]): row["median"] for row in rows}
+    gain = {
+        layers: 1 - medians[layers, "joint"] / medians[layers, "plain"]
+        for layers in sorted({row["layers"] for row in rows})
+    }
+    return {"transformer": rows, "transformer_bounds": kept(bounds), "transformer_gain": gain}
