@@ -103,7 +103,8 @@ BAD = {
     ),
     "linear attention against itself": (
         figure(kind="against_linear", settings=["one"]),
-        "figures.x.settings: against_linear does not draw settings.one; use kind panel",
+        "figures.x.settings: against_linear draws settings whose first model has no theorem, which "
+        "settings.one is not; name another, or use kind panel",
     ),
     "an arm that is not trained": (
         softmax(figure={"kind": "against_linear", "settings": ["x"], "arms": ["shared"]}),
@@ -111,7 +112,8 @@ BAD = {
     ),
     "heads of a linear model varied": (
         figure(kind="attention_heads", setting="one", attention_heads=[1], n=[1]),
-        "figures.x.setting: attention_heads does not draw settings.one; use kind panel",
+        "figures.x.setting: attention_heads draws settings whose first model has "
+        "attention_heads, which settings.one is not; name another, or use kind panel",
     ),
     "heads varied at an n that is not there": (
         softmax(
@@ -153,11 +155,13 @@ BAD = {
     ),
     "one depth": (
         figure(kind="depth", setting="one"),
-        "figures.x.setting: depth does not draw settings.one; use kind panel",
+        "figures.x.setting: depth draws settings of several layers, which "
+        "settings.one is not; name another, or use kind panel",
     ),
     "a share of linear attention": (
         figure(kind="prompt_share", settings=["one"]),
-        "figures.x.settings: prompt_share does not draw settings.one; use kind panel",
+        "figures.x.settings: prompt_share draws settings of softmax attention with prompts, which "
+        "settings.one is not; name another, or use kind panel",
     ),
     "table for a deeper model": (
         {"settings": {"x": TABLE | {"layers": [1, 2]}}},
@@ -185,11 +189,13 @@ BAD = {
     ),
     "panel of a table": (
         of_table(setting="real"),
-        "figures.x.setting: panel does not draw settings.real; use kind real",
+        "figures.x.setting: panel draws settings of a mixture, which settings.real is "
+        "not; name another, or use kind real",
     ),
     "rates of a table": (
         of_table(kind="rates", setting="real", n=[1, 2]),
-        "figures.x.setting: rates does not draw settings.real; use kind real",
+        "figures.x.setting: rates draws settings of a mixture, which settings.real is "
+        "not; name another, or use kind real",
     ),
     "page of a table": (
         of_table(kind="page", panels=["real"]),
@@ -197,7 +203,8 @@ BAD = {
     ),
     "real figure of a mixture": (
         figure(kind="real", settings=["one"]),
-        "figures.x.settings: real does not draw settings.one; use kind panel",
+        "figures.x.settings: real draws settings of a table, which "
+        "settings.one is not; name another, or use kind panel",
     ),
     "n with a point": (
         setting(n=[2.0, 5]),
@@ -261,7 +268,7 @@ BAD = {
     ),
     "theorem in depth": (
         figure(setting="two", dashed="theorem"),
-        "figures.x.dashed: theorem is of one layer; use none",
+        "figures.x.dashed: theorem is not drawn beside more layers; use none",
     ),
     "overview in depth": (
         figure(kind="overview", setting="two"),

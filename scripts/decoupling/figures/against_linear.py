@@ -19,6 +19,7 @@ DASHED = "linear, theorem"
 class AgainstLinear(Figure):
     """A panel per setting and depth: risks of its first model."""
 
+    subject = "settings whose first model has no theorem"
     own = True
     properties: ClassVar = {
         "settings": names("The settings that are drawn; the figure's own name where left out"),

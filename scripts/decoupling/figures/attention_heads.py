@@ -19,6 +19,7 @@ KEY = "attention_heads"
 class AttentionHeads(Figure):
     """A panel per n: one setting with other numbers of heads."""
 
+    subject = "settings whose first model has attention_heads"
     properties: ClassVar = {
         "setting": text("The setting whose attention heads are varied"),
         "attention_heads": numbers("Numbers of heads", "integer", minimum=1),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class Depth(Figure):
     """A panel per n: the depths of one setting."""
 
+    subject = "settings of several layers"
     own = True
     properties: ClassVar = {
         "setting": text("The setting whose depths are drawn; the figure's own name where left out"),

@@ -64,7 +64,7 @@ class Panel(Figure):
             text = f"is of linear attention, not of {setting.model}"
             yield "dashed", f"{dashed} {text}; use none, or kind: against_linear"
         elif dashed != "none" and depths and 1 not in depths:
-            yield "dashed", f"{dashed} is of one layer; use none"
+            yield "dashed", f"{dashed} is not drawn beside more layers; use none"
         if self.block.get("overlay") == "published":
             if 1 not in depths:
                 yield "overlay", "published risks are of one layer; remove it"

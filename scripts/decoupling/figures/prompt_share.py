@@ -25,6 +25,7 @@ VIEW = "query_row"  # of models whose engine measures it
 class PromptShare(Figure):
     """A panel per setting; of the head with most of it, the mean and how it varies."""
 
+    subject = "settings of softmax attention with prompts"
     properties: ClassVar = {"settings": names("The settings that are drawn, a panel each")}
     required = ("settings",)
 

@@ -35,6 +35,7 @@ STEP = 1.035  # from arm to arm, so that points at one n do not hide each other
 class OfTables(Figure):
     """A figure of settings that have a table."""
 
+    subject = "settings of a table"
     properties: ClassVar = {"settings": names("Settings with a table")}
     required = ("settings",)
 

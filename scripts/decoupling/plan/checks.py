@@ -166,7 +166,12 @@ def _spec_problems(name: str, block: Block) -> list[str]:
                 fix = "serves models of one layer; use layers: [1]"
                 found.append(f"settings.{name}.layers: a {setting.source} {fix}")
             else:
-                fix = f"cannot serve {curve.name}; use attention or reduced"
+                served = [
+                    model.name
+                    for model in registry.model_modules().values()
+                    if model.takes(1) and registry.engine_of(setting.source, model.view)
+                ]
+                fix = f"cannot serve {curve.name}; use {' or '.join(sorted(served))}"
                 found.append(f"settings.{name}.models: a {setting.source} {fix}")
             break
     trained = {curve.arm for curve in setting.curves}
@@ -213,7 +218,8 @@ def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> I
         for base in wrong:
             able = [k for k, kind in registry.kinds().items() if kind.draws(settings[base])]
             fix = " or ".join(kind for kind in able if registry.kinds()[kind].own)
-            text = f"{figure.kind} does not draw settings.{base}; use kind {fix}"
+            text = f"{figure.kind} draws {figure.subject}, which settings.{base} is not"
+            text += f"; name another, or use kind {fix}"
             yield Problem(("figures", name, key), text)
         if not missing and not wrong:
             yield from (Problem(("figures", name, k), t) for k, t in figure.problems(config))

@@ -13,7 +13,7 @@ SETTINGS = {"softmax_clean": "clean", "softmax_noisy": "noisy"}
 FIGURE = "softmax_heads"  # its settings have other numbers of heads
 BASE_HEADS = 2
 VISIBLE = 2  # standard errors
-SHORT = 10  # from this n on, the context is as long as x
+LONG = 10  # from this n on, the context is as long as x
 
 
 def softmax_facts(
@@ -23,7 +23,7 @@ def softmax_facts(
     theorems = theory[theory.curve == "theorem"].set_index(["setting", "n", "arm"]).normalized
     points = risks.set_index(["setting", "n", "arm"])
     gaps = [gap(points, theorems, name, n) for name, n in _lengths(risks)]
-    long = [row for row in gaps if row["n"] >= SHORT]
+    long = [row for row in gaps if row["n"] >= LONG]
     return {
         "softmax_risks": [listed(points, theorems, name, n) for name, n in _lengths(risks)],
         "softmax_gaps": gaps,
@@ -129,11 +129,17 @@ def kept(bounds: pd.DataFrame) -> dict[str, Any]:
 
 
 def seeds(risks: pd.DataFrame) -> dict[str, Any]:
+    """How many diverged, and how far the median of those that finished is from the best at most;
+    fine-tuned ones at n = 1 start from weights that nothing trains, and are apart."""
     lost = risks.seeds_total - risks.seeds_ok - risks.seeds_stopped
+    untrained = (risks.n == 1) & (risks.arm == "finetune")
+    apart = risks["median"] / risks.risk - 1
     return {
         "total": int(risks.seeds_total.sum()),
+        "stopped": int(risks.seeds_stopped.sum()),
         "diverged": int(lost.sum()),
-        "apart": float(((risks["median"] - risks.risk) / risks.risk).max()),
+        "apart": float(apart[~untrained].max()),
+        "untrained_apart": float(apart[untrained].max()),
     }
 
 

@@ -11,7 +11,6 @@ from .. import registry
 from ..config import Config, Curve, Protocol, Setting
 from .specs import canonical_json
 
-CONTEXTS_PER_MINUTE = 30e6  # one core, three arms of three layers: 60e6 were measured
 SEQUENCES = ("sequences", "query_row")  # views
 BATCH = 8192  # contexts, as large as batches are
 MOST_MINUTES = 24 * 60  # a day, the limit of many a partition
@@ -67,7 +66,7 @@ def mem_mb(setting: Setting) -> int:
     dim, tasks = registry.source_blocks()[setting.source].shape(setting.block)
     # What grows with d: the fourth moments, and tables on the way to them, four a task.
     moments = 4 * tasks * 8 * (dim + 1) ** 4 / 1e6
-    # What grows with n: one context of a batch, where sequences are trained on.
+    # What grows with n: the tokens of a batch, where sequences are trained on.
     sequences = any(curve.model.view in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
     return base + round(moments + tokens)
@@ -76,16 +75,16 @@ def mem_mb(setting: Setting) -> int:
 def minutes(protocol: Protocol, setting: Setting, attempt: int) -> int:
     """Each attempt goes on from the last one's checkpoint, so that none needs to ask for more than
     a day."""
-    most = max(_contexts(protocol.run(curve), curve) for curve in setting.curves)
-    return min(round(attempt * (30 + most / CONTEXTS_PER_MINUTE)), MOST_MINUTES)
+    most = max(_minutes(protocol.run(curve), curve) for curve in setting.curves)
+    return min(round(attempt * (30 + most)), MOST_MINUTES)
 
 
-def _contexts(run: Run, curve: Curve) -> float:
-    """How many contexts training goes through at most; seeds may share them."""
+def _minutes(run: Run, curve: Curve) -> float:
+    """With the other arms of its setting; models that see only moments share contexts."""
     if run.recipe.gradient == "exact":
         return 0
-    shared = run.recipe.contexts
-    return shared if curve.model.exact() else shared * run.seeds
+    contexts = run.recipe.contexts * (1 if curve.model.exact() else run.seeds)
+    return contexts / curve.model.contexts_per_minute
 
 
 def device(protocol: Protocol, setting: Setting) -> str:
