@@ -94,6 +94,18 @@ def test_heads_come_in_order_and_the_theorem_last(found: dict):
     assert [row["heads"] for row in rows] == [1, 2, 4, "linear, theorem"]
     joint = [row["cells"]["joint"][0] for row in rows]
     assert joint == pytest.approx([0.4, 0.3, 0.2, 0.26])
+    assert found["softmax_below"]["heads"] == 4
+    assert found["softmax_below"]["arms"] == {
+        10: ["plain", "shared", "finetune", "joint", "joint_heads"]
+    }
+
+
+def test_below_the_theorem_by_more_than_two_standard_errors():
+    cells = {"plain": (0.355, 0.003), "shared": (0.353, 0.003), "joint": (0.27, 0.001)}
+    theorem = {"plain": (0.36, 0.0), "shared": (0.36, 0.0), "joint": (0.26, 0.0)}
+    rows = [{"n": 10, "heads": heads, "cells": cells} for heads in (1, 8)]
+    rows.append({"n": 10, "heads": facts.LINEAR, "cells": theorem})
+    assert facts.below(rows) == {"heads": 8, "arms": {10: ["shared"]}}
 
 
 def test_shares_bounds_and_seeds(found: dict):
@@ -102,6 +114,9 @@ def test_shares_bounds_and_seeds(found: dict):
     assert (found["softmax_bounds"]["held"], found["softmax_bounds"]["all"]) == (2, 3)
     assert [row["arm"] for row in found["softmax_bounds"]["broken"]] == ["plain"]
     assert found["softmax_seeds"]["diverged"] == 5 * 6  # one of 16 at every point
+    assert len(found["softmax_seeds"]["far"]) == found["softmax_seeds"]["points"] == 5 * 6
+    near = risks("softmax_clean", [10]).assign(median=lambda table: 1.009 * table.risk)
+    assert facts.seeds(near)["far"] == []
 
 
 def test_transformers_beside_theorem_and_twice_the_iterations():

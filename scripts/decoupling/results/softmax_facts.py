@@ -12,7 +12,9 @@ ARMS = ("plain", "zero_prompt", "shared", "finetune", "joint", "joint_heads")
 SETTINGS = {"softmax_clean": "clean", "softmax_noisy": "noisy"}
 FIGURE = "softmax_heads"  # its settings have other numbers of heads
 BASE_HEADS = 2
+LINEAR = "linear, theorem"  # in the place of a number of heads
 VISIBLE = 2  # standard errors
+STUCK = 0.01  # above the best seed
 LONG = 10  # from this n on, the context is as long as x
 
 
@@ -37,6 +39,7 @@ def softmax_facts(
         ],
         "softmax_shares": [attention(shares, name, n) for name, n in _lengths(risks)],
         "softmax_heads": heads(points, theorems),
+        "softmax_below": below(heads(points, theorems)),
         "softmax_bounds": kept(bounds),
         "softmax_seeds": seeds(risks),
     }
@@ -114,8 +117,24 @@ def heads(points: pd.DataFrame, theorems: pd.Series) -> list[dict[str, Any]]:
             row = {arm: (cell.normalized, cell.normalized_se) for arm, cell in cells.items()}
             found.append({"n": n, "heads": count, "cells": row})
         values = {arm: (theorems[base, n, arm], 0.0) for arm in arms}
-        found.append({"n": n, "heads": "linear, theorem", "cells": values})
+        found.append({"n": n, "heads": LINEAR, "cells": values})
     return found
+
+
+def below(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """With the most attention heads: which arms are visibly below linear attention's theorem."""
+    most = max(row["heads"] for row in rows if row["heads"] != LINEAR)
+    theorems = {row["n"]: row["cells"] for row in rows if row["heads"] == LINEAR}
+    found = {}
+    for row in rows:
+        if row["heads"] == most:
+            values = theorems[row["n"]]
+            found[row["n"]] = [
+                arm
+                for arm, (risk, error) in row["cells"].items()
+                if risk < values[arm][0] - VISIBLE * error
+            ]
+    return {"heads": most, "arms": found}
 
 
 def kept(bounds: pd.DataFrame) -> dict[str, Any]:
@@ -129,17 +148,17 @@ def kept(bounds: pd.DataFrame) -> dict[str, Any]:
 
 
 def seeds(risks: pd.DataFrame) -> dict[str, Any]:
-    """How many diverged, and how far the median of those that finished is from the best at most;
-    fine-tuned ones at n = 1 start from weights that nothing trains, and are apart."""
-    lost = risks.seeds_total - risks.seeds_ok - risks.seeds_stopped
-    untrained = (risks.n == 1) & (risks.arm == "finetune")
+    """How many diverged or stopped, and where the median of those that finished is far from the
+    best: other seeds are stuck there."""
     apart = risks["median"] / risks.risk - 1
+    far = risks.assign(apart=apart)[apart > STUCK].sort_values("apart", ascending=False)
     return {
         "total": int(risks.seeds_total.sum()),
         "stopped": int(risks.seeds_stopped.sum()),
-        "diverged": int(lost.sum()),
-        "apart": float(apart[~untrained].max()),
-        "untrained_apart": float(apart[untrained].max()),
+        "diverged": int((risks.seeds_total - risks.seeds_ok - risks.seeds_stopped).sum()),
+        "points": len(risks),
+        "stuck": STUCK,
+        "far": far[["setting", "n", "arm", "apart"]].to_dict("records"),
     }
 
 
