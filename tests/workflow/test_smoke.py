@@ -102,6 +102,12 @@ def test_report_has_every_figure_in_its_section(smoke: Project) -> None:
     assert set(embedded(smoke, "categories")) == sections | {"Scoreboard"}
 
 
+def test_nothing_is_cut_off(smoke: Project) -> None:
+    logs = {path.stem: path.read_text() for path in (smoke.path / "logs/figures").glob("*.log")}
+    assert len(logs) > 20
+    assert [name for name, text in logs.items() if "does not fit" in text] == []
+
+
 def test_logs_have_a_heartbeat(smoke: Project) -> None:
     log = Path(smoke.path / "logs/smoke/train/fig2c/n50/seeds0-1.log").read_text()
     assert "best/median risk" in log

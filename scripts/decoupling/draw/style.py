@@ -160,3 +160,18 @@ def save(figure: Figure, pdf: Path, png: Path) -> None:
     for path, metadata in ((pdf, {"CreationDate": None, "Producer": None}), (png, None)):
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format=path.suffix[1:], metadata=metadata)
+    for words in cut_off(figure):
+        logging.warning("%s: %r does not fit; make it shorter", pdf, words)
+
+
+def cut_off(figure: Figure) -> list[str]:
+    """Titles, legends and small print that are partly outside."""
+    edge = figure.bbox.padded(1)  # pixels
+    found = []
+    for part in (figure, *figure.subfigs):
+        for artist in (*part.texts, *part.legends):
+            box = artist.get_window_extent()
+            if not (edge.contains(*box.min) and edge.contains(*box.max)):
+                texts = [artist] if artist in part.texts else artist.get_texts()
+                found.append(max((text.get_text() for text in texts), key=len))
+    return found

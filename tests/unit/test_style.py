@@ -1,0 +1,20 @@
+"""What every figure shares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from decoupling.draw import style
+
+
+@pytest.mark.parametrize("where", ["title", "legend", "nothing"])
+def test_what_does_not_fit_is_said(where: str, tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    words = {"title": "title", "legend": "line"} | {where: "word " * 40}
+    figure, body = style.framed(*style.PANEL_SIZE, [style.line_key("-", words["legend"])], "note")
+    body.subplots()
+    body.suptitle(words["title"])
+    style.save(figure, tmp_path / "a.pdf", tmp_path / "a.png")
+    said = [record.message for record in caplog.records]
+    assert len(said) == (where != "nothing")
+    assert all("a.pdf: 'word word" in message for message in said)
