@@ -45,7 +45,7 @@ POINTS = {
         *("figA2c/10/joint", "figA2f/5/plain", "figA2c/3/joint_heads"),
     ],
     ("doubling", "softmax"): [
-        *("softmax_clean/1", "softmax_clean/10", "softmax_clean/50"),
+        *("softmax_clean/10", "softmax_clean/1", "softmax_clean/50"),
         *("softmax_noisy/10", "softmax_heads.8/10", "softmax_heads.4/50/joint_heads"),
     ],
     ("doubling", "transformer"): ["transformer/10"],

@@ -13,7 +13,7 @@ from decoupling.results.files import atomic_path
 from decoupling.results.published import read_published
 from decoupling.results.real_facts import real_facts
 from decoupling.results.reproduction import Kept, facts
-from decoupling.results.softmax_facts import softmax_facts, transformer_facts
+from decoupling.results.softmax_facts import moved, softmax_facts, transformer_facts
 from decoupling.results.tables import (
     BOUNDS,
     IDENTITY,
@@ -93,6 +93,7 @@ if __name__ == "__main__":
         for name, schema in (("", RISKS), ("_bounds", BOUNDS), ("_prompt_share", PROMPT_SHARE))
     )
     found |= softmax_facts(risks, bounds, shares, read_all(args.softmax, THEORY))
+    found |= moved(rows_of(args.kept / "softmax_doubling.csv"))
     risks, bounds = (
         read_table(args.kept / f"transformer{name}.parquet", schema)
         for name, schema in (("", RISKS), ("_bounds", BOUNDS))
@@ -115,7 +116,6 @@ if __name__ == "__main__":
         rounding=rows_of(args.kept / "rounding.csv"),
         doubling=rows_of(args.kept / "deep_doubling.csv"),
         regret=rows_of(args.kept / "deep_regret.csv"),
-        softmax_doubling=rows_of(args.kept / "softmax_doubling.csv"),
         recipe_softmax=text_of(args.kept / "recipe_softmax.md"),
         random_mixtures=pd.read_csv(args.kept / "random_mixtures.csv"),
     )

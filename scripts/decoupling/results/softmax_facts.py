@@ -15,6 +15,7 @@ BASE_HEADS = 2
 LINEAR = "linear, theorem"  # in the place of a number of heads
 VISIBLE = 2  # standard errors
 STUCK = 0.01  # above the best seed
+MOVED = 0.01  # by twice the iterations, in proportion
 LONG = 10  # from this n on, the context is as long as x
 
 
@@ -162,6 +163,13 @@ def seeds(risks: pd.DataFrame) -> dict[str, Any]:
     }
 
 
+def moved(doubling: list[Mapping]) -> dict[str, Any]:
+    """Points that twice the iterations change too much, and whether for the worse."""
+    rows = [{**row, "worse": row["changed"] > row["risk"]} for row in doubling]
+    far = [row for row in rows if abs(row["changed"] / row["risk"] - 1) > MOVED]
+    return {"softmax_doubling": doubling, "softmax_moves": MOVED, "softmax_moved": far}
+
+
 def transformer_facts(
     risks: pd.DataFrame, bounds: pd.DataFrame, theory: pd.DataFrame, doubling: list[Mapping]
 ) -> dict[str, Any]:
@@ -189,4 +197,23 @@ def transformer_facts(
         layers: 1 - medians[layers, "joint"] / medians[layers, "plain"]
         for layers in sorted({row["layers"] for row in rows})
     }
-    return {"transformer": rows, "transformer_bounds": kept(bounds), "transformer_gain": gain}
+    return {
+        "transformer": rows,
+        "transformer_bounds": kept(bounds),
+        "transformer_gain": gain,
+        "transformer_doubled": _doubled_gains(rows),
+    }
+
+
+def _doubled_gains(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What prompts take off plain with twice the iterations, best seeds; empty if not known."""
+    risks = {(row["layers"], row["arm"]): row["doubled"] for row in rows}
+    if None in risks.values():
+        return []
+    return [
+        {
+            "layers": layers,
+            **{arm: 1 - risks[layers, arm] / risks[layers, "plain"] for arm in ("shared", "joint")},
+        }
+        for layers in sorted({layers for layers, _ in risks})
+    ]
