@@ -11,7 +11,9 @@ from decoupling.draw import style
 @pytest.mark.parametrize("where", ["title", "legend", "nothing"])
 def test_what_does_not_fit_is_said(where: str, tmp_path: Path, caplog: pytest.LogCaptureFixture):
     words = {"title": "title", "legend": "line"} | {where: "word " * 40}
-    figure, body = style.framed(*style.PANEL_SIZE, [style.line_key("-", words["legend"])], "note")
+    style.use_style()  # files have a resolution of their own
+    note = "Protocol laptop: best of 50 seeds, exact gradient, 20,000 iterations"
+    figure, body = style.framed(*style.PANEL_SIZE, [style.line_key("-", words["legend"])], note)
     body.subplots()
     body.suptitle(words["title"])
     style.save(figure, tmp_path / "a.pdf", tmp_path / "a.png")

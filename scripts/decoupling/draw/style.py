@@ -166,6 +166,7 @@ def save(figure: Figure, pdf: Path, png: Path) -> None:
 
 def cut_off(figure: Figure) -> list[str]:
     """Titles, legends and small print that are partly outside."""
+    figure.draw_without_rendering()  # sizes of words are still those of the file's resolution
     edge = figure.bbox.padded(1)  # pixels
     found = []
     for part in (figure, *figure.subfigs):
