@@ -5,7 +5,7 @@
 `joint_heads` and `joint`: trains the arm from random initialisations on the exact gradient, in the
 setting where it is hardest, and compares with the exact optimum. `deep`: three layers, `joint`, by
 protocol laptop with one thing changed at a time, n = 10 and 20 seeds unless others are given.
-`softmax`: softmax attention, `joint_heads`, likewise, n = 50 and 4 seeds that do not race.
+`softmax`: softmax attention, `joint_heads`, likewise, n = 50 and 1, 4 seeds that do not race.
 """
 
 from __future__ import annotations
@@ -93,30 +93,41 @@ def deep(config: dict, n: int, seeds: int) -> None:
         print(f"| {name} | {' | '.join(texts)} | {lost} of {seeds} |", flush=True)
 
 
-SHORT = {"iterations": 8000}
-SOFTMAX = {  # the same; all but the first are short
-    "as it is": {},
-    "8,000 iterations instead of 32,000": SHORT,
-    "8,000, twice the rate": SHORT | {"lr": 0.02},
-    "8,000, half the rate": SHORT | {"lr": 0.005},
-    "8,000, initial scale 0.3 instead of 0.1": SHORT | {"init_std": 0.3},
-    "8,000, batches of 1,024 instead of 256 to 4,096": SHORT
-    | {"gradient": 1024, "batch_growth": 1.0},
-    "8,000, means not grown from 0": SHORT | {"means_warmup": 0.0},
-    "8,000, prompts at the rate of the rest": SHORT | {"prompt_lr_factor": 1.0},
-    "8,000, prompts' rate not grown with the means": SHORT | {"prompts_with_means": False},
+SHORT, LONG = {"iterations": 8000}, {"iterations": 64_000}
+SOFTMAX = {  # the same, by n; at 50 all but the first are short
+    50: {
+        "as it is": {},
+        "8,000 iterations instead of 32,000": SHORT,
+        "8,000, twice the rate": SHORT | {"lr": 0.02},
+        "8,000, half the rate": SHORT | {"lr": 0.005},
+        "8,000, initial scale 0.3 instead of 0.1": SHORT | {"init_std": 0.3},
+        "8,000, batches of 1,024 instead of 512 to 4,096": SHORT
+        | {"gradient": 1024, "batch_growth": 1.0},
+        "8,000, means not grown from 0": SHORT | {"means_warmup": 0.0},
+        "8,000, means grown over a quarter of training instead of half": SHORT
+        | {"means_warmup": 0.25},
+        "8,000, prompts at the rate of the rest": SHORT | {"prompt_lr_factor": 1.0},
+        "8,000, prompts' rate not grown with the means": SHORT | {"prompts_with_means": False},
+    },
+    1: {
+        "as it is": {},
+        "64,000 iterations": LONG,
+        "64,000, batches of 256 to 4,096": LONG | {"gradient": 256, "batch_growth": 16.0},
+        "64,000, prompts' rate not grown with the means": LONG | {"prompts_with_means": False},
+    },
 }
 CLOSE = 0.02  # of the best seed's risk
 
 
-def softmax(config: dict, n: int, seeds: int) -> None:
+def softmax(config: dict, lengths: list[int], seeds: int) -> None:
     read = read_config(config)
     setting = read.settings["softmax_clean"]
     (curve,) = (c for c in setting.curves if c.arm == "joint_heads")
     mix = make_spec(setting.name, setting.block)
     laptop = read.protocols["laptop"].run(curve)
-    print("| recipe | best seed | median seed | seeds within 2% of it |\n|---|---|---|---|")
-    for name, changes in SOFTMAX.items():
+    print("| n | recipe | best seed | median seed | seeds within 2% of it |\n|---|---|---|---|---|")
+    tried = [(length, *variant) for length in lengths for variant in SOFTMAX[length].items()]
+    for n, name, changes in tried:
         run = replace(laptop, recipe=replace(laptop.recipe, race=(), **changes))
         rows = train(GaussianContexts(mix, n), [run], range(seeds)).rows
         done = [row for row in rows if row["status"] == "ok"]
@@ -125,20 +136,20 @@ def softmax(config: dict, n: int, seeds: int) -> None:
         risk, error = (best[key] / mix.label_power for key in ("risk", "risk_se"))
         close = (found < (1 + CLOSE) * risk).sum()
         texts = f"{risk:.4f} ± {error:.4f} | {np.median(found):.4f} | {close} of {seeds}"
-        print(f"| {name} | {texts} |", flush=True)
+        print(f"| {n} | {name} | {texts} |", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--recipe", choices=[*VARIANTS, "deep", "softmax"], default="joint_heads")
-    parser.add_argument("--n", type=int)
+    parser.add_argument("--n", type=int, help="for softmax 50 or 1")
     parser.add_argument("--seeds", type=int)
     args = parser.parse_args()
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
     if args.recipe == "deep":
         deep(config, args.n or 10, args.seeds or 20)
     elif args.recipe == "softmax":
-        softmax(config, args.n or 50, args.seeds or 4)
+        softmax(config, [args.n] if args.n else list(SOFTMAX), args.seeds or 4)
     else:
         one_layer(config, args.recipe, args.n or 50, args.seeds or 50)
 
