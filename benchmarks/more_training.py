@@ -59,8 +59,10 @@ KEYS = ["setting", "n", "model", "layers", "arm"]
 
 def runs(config: Config, setting: str, arm: str) -> list[Run]:
     """What laptop trains of an arm, or of all where none is named."""
-    found = jobs.training.setting_runs(config.protocols["laptop"], config.settings[setting])
-    return [run for run in found if arm in ("", run.arm)]
+    chosen = config.settings[setting]
+    if arm:
+        chosen = replace(chosen, arms=(arm,))
+    return jobs.training.setting_runs(config.protocols["laptop"], chosen)
 
 
 def main() -> None:

@@ -76,7 +76,7 @@ class Figure:
     required: ClassVar[tuple[str, ...]] = ()
     computed: ClassVar[str] = "Computed, not trained"  # the small print where nothing is trained
     label: ClassVar[str] = ""  # what the report's list says where the block has no title
-    subject: ClassVar[str] = "settings of a mixture"  # what it draws, where a setting is not that
+    subject: ClassVar[str] = "settings of a mixture"  # what it draws, as an error says it
     own: ClassVar[bool] = False  # whether a setting's figure can be of this kind and have its name
 
     name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import Arrays, Model, Shapes, pull_back_prompts
+from . import COMPILED, Arrays, Model, Shapes, pull_back_prompts
 from .one_layer import OneLayer, prompts_of
 
 
@@ -12,6 +12,7 @@ class Attention(Model):
     name = "attention"
     view = "moments"
     recipe = "one_layer"
+    contexts_per_minute = COMPILED
     references = ("theorem", "optimum", "centred")
 
     @property

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from . import Arrays, Model, Shapes, pull_back_prompts
+from . import COMPILED, Arrays, Model, Shapes, pull_back_prompts
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,7 @@ class Layered(Model):
     name = "attention"
     view = "gram"
     recipe = "deep"
+    contexts_per_minute = COMPILED
     contains_shallower = True  # A_L = 0; of one layer, whose prediction has no residual, as h → 0
 
     @classmethod

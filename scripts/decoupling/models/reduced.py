@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import Arrays, Model, Shapes, pull_back_prompts
+from . import COMPILED, Arrays, Model, Shapes, pull_back_prompts
 from .one_layer import OneLayer, prompts_of
 
 
@@ -18,6 +18,7 @@ class Reduced(Model):
     name = "reduced"
     view = "moments"
     recipe = "one_layer"
+    contexts_per_minute = COMPILED
     references = ("theorem",)  # which are its optimum
     task_heads = False
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import ATTENTION_HEADS, Arrays, Model, Shapes, pull_back_prompts
+from . import ATTENTION_HEADS, COMPILED, Arrays, Model, Shapes, pull_back_prompts
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,7 @@ class Softmax(Model):
     name = "softmax"
     view = "query_row"
     recipe = "softmax"
+    contexts_per_minute = COMPILED
     prompt_is_heard = True  # a prompt of zeros has its share of the weights
     keys: ClassVar = {"attention_heads": ATTENTION_HEADS}
 

@@ -28,7 +28,6 @@ class Transformer(Model):
     name = "transformer"
     view = "sequences"
     recipe = "transformer"
-    contexts_per_minute = 0.13e6  # half of what was measured with depths 1 and 2
     contains_shallower = True  # a block that adds nothing
     prompt_is_heard = True
     keys: ClassVar = {

@@ -27,6 +27,7 @@ def softmax_facts(
     points = risks.set_index(["setting", "n", "arm"])
     gaps = [gap(points, theorems, name, n) for name, n in _lengths(risks)]
     long = [row for row in gaps if row["n"] >= LONG]
+    by_heads = heads(points, theorems)
     return {
         "softmax_risks": [listed(points, theorems, name, n) for name, n in _lengths(risks)],
         "softmax_gaps": gaps,
@@ -39,8 +40,8 @@ def softmax_facts(
             row for row in gaps if row["finetune_off"] < -VISIBLE * row["finetune_off_se"]
         ],
         "softmax_shares": [attention(shares, name, n) for name, n in _lengths(risks)],
-        "softmax_heads": heads(points, theorems),
-        "softmax_below": below(heads(points, theorems)),
+        "softmax_heads": by_heads,
+        "softmax_below": below(by_heads),
         "softmax_bounds": kept(bounds),
         "softmax_seeds": seeds(risks),
     }

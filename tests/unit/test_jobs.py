@@ -1,0 +1,44 @@
+"""What training jobs ask a cluster for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from decoupling.models import Model
+from decoupling.plan import registry
+from decoupling.plan.config import read_config
+from decoupling.plan.jobs import training
+
+ROOT = Path(__file__).parents[2]
+KEPT = sorted((ROOT / "data/reference").glob("*_costs.csv"))
+DAY = 24 * 60
+
+
+@pytest.fixture(scope="module")
+def config():
+    return read_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_jobs_ask_for_what_kept_ones_took(config, path: Path):
+    """One job per n, with all seeds."""
+    protocol = config.protocols["paper" if path.stem.startswith("paper") else "laptop"]
+    for row in pd.read_csv(path).itertuples():
+        setting = config.settings[row.setting]
+        assert training.minutes(protocol, setting, attempt=1) > row.core_minutes, row
+        assert training.mem_mb(setting) > row.max_rss_mb, row
+
+
+def test_further_attempts_ask_for_more_time_up_to_a_day(config):
+    protocol, setting = config.protocols["laptop"], config.settings["figA2c"]
+    first, second = (training.minutes(protocol, setting, attempt) for attempt in (1, 2))
+    assert second == pytest.approx(2 * first, abs=1)
+    assert training.minutes(protocol, setting, attempt=1000) == DAY
+
+
+def test_a_model_that_does_not_say_how_fast_it_is_asks_for_as_much_as_any():
+    rates = [model.contexts_per_minute for model in registry.model_modules().values()]
+    assert Model.contexts_per_minute == min(rates) < max(rates)
