@@ -151,7 +151,23 @@ BAD = {
         softmax(
             recipe={"race": [0.5], "race_group": 2, "arms": {"joint": {"iterations": 1}}},
         ),
-        "protocols.p.softmax.race: stops would be at iterations [0] of 1; use other shares",
+        "protocols.p.softmax.arms.joint.race: stops would be at iterations [0] of 1; use other shares",
+    ),
+    "two stops of an arm at once": (
+        softmax(recipe={"race_group": 2, "arms": {"plain": {"race": [0.5, 0.51]}}}),
+        "protocols.p.softmax.arms.plain.race: stops would be at iterations [5, 5] of 10; use",
+    ),
+    "an arm of one layer that races": (
+        {"recipe": {"race_group": 2, "arms": {"plain": {"race": [0.5]}}}},
+        "protocols.p.one_layer.arms.plain.race: models of one layer share their work and do not",
+    ),
+    "an arm that races without a group": (
+        softmax(recipe={"arms": {"plain": {"race": [0.5]}}}),
+        "protocols.p.softmax.race_group: is missing; race needs it",
+    ),
+    "fine-tuning that races": (
+        softmax(recipe={"race_group": 2, "arms": {"finetune": {"race": [0.5]}}}),
+        "protocols.p.softmax.arms.finetune.race: fine-tuned seeds do not race; remove it",
     ),
     "one depth": (
         figure(kind="depth", setting="one"),

@@ -267,15 +267,20 @@ def _training_problems(
             f"batches grow by multiples of {BATCH_STEP}; use a multiple of it, or no batch_growth"
         )
         yield "gradient", text
-    if not recipe.race:
+    for arm, made in block.arms.items():
+        if made.race not in (recipe.race, ()) and not ARMS[arm].weights:
+            yield f"arms.{arm}.race", "fine-tuned seeds do not race; remove it"
+    scratch = {f"arms.{arm}.race": r for arm, r in block.arms.items() if ARMS[arm].weights}
+    racing = {key: made for key, made in ({"race": recipe} | scratch).items() if made.race}
+    if not racing:
         return
-    for iterations in sorted({made.iterations for made in (recipe, *block.arms.values())}):
-        moments = [round(share * iterations) for share in recipe.race]
-        if len(set(moments)) < len(moments) or not 0 < min(moments) <= max(moments) < iterations:
-            text = f"stops would be at iterations {moments} of {iterations}; use other shares"
-            yield "race", text
+    for key, made in racing.items():
+        moments, last = [round(share * made.iterations) for share in made.race], made.iterations
+        if len(set(moments)) < len(moments) or not 0 < min(moments) <= max(moments) < last:
+            yield key, f"stops would be at iterations {moments} of {last}; use other shares"
     if exact:
-        yield "race", "models of one layer share their work and do not race; remove it"
+        for key in (k for k, made in racing.items() if k == "race" or made.race != recipe.race):
+            yield key, "models of one layer share their work and do not race; remove it"
         return
     if not recipe.race_group:
         yield "race_group", "is missing; race needs it"

@@ -196,10 +196,10 @@ class Protocol:
     def _how(self, recipe: str, curves: Iterable[Curve]) -> str:
         general, count = self.recipes[recipe].general, self.recipes[recipe].seeds
         seeds = f"best of {count} seed{'s' if count > 1 else ''}"
-        race = " that race" if general.race else ""
-        found = {self.run(curve).recipe.iterations for curve in curves}
+        runs = [self.run(curve) for curve in curves]
+        found = {run.recipe.iterations for run in runs}
         most = f" to {max(found):,}" if len(found) > 1 else ""
-        return f"{seeds}{race}, {_gradient(general)}, {min(found):,}{most} iterations"
+        return f"{seeds}{_race(runs)}, {_gradient(general)}, {min(found):,}{most} iterations"
 
 
 def _whose(curves: Iterable[Curve], others: Iterable[Curve]) -> str:
@@ -208,6 +208,14 @@ def _whose(curves: Iterable[Curve], others: Iterable[Curve]) -> str:
     if not set(names) & {curve.name for curve in others}:
         return ", ".join(names)
     return "deeper" if any(curve.layers > 1 for curve in curves) else "1 layer"
+
+
+def _race(runs: Iterable[Run]) -> str:
+    scratch = [run for run in runs if run.parts.weights]
+    apart = sorted({run.arm for run in scratch if not run.recipe.race})
+    if all(run.arm in apart for run in scratch):
+        return ""
+    return f" that race (not {', '.join(apart)})" if apart else " that race"
 
 
 def _gradient(recipe: Recipe) -> str:
@@ -311,6 +319,9 @@ def _protocol(name: str, block: Block) -> Protocol:
 
 def _recipe_block(block: Block, seeds: int) -> RecipeBlock:
     general = {key: value for key, value in block.items() if key in RECIPE_KEYS}
-    general["race"] = tuple(general.get("race", ()))
-    arms = {arm: Recipe(**(general | own)) for arm, own in block.get("arms", {}).items()}
-    return RecipeBlock(min(seeds, block.get("seeds", seeds)), Recipe(**general), arms)
+    arms = {arm: _recipe(general | own) for arm, own in block.get("arms", {}).items()}
+    return RecipeBlock(min(seeds, block.get("seeds", seeds)), _recipe(general), arms)
+
+
+def _recipe(keys: Block) -> Recipe:
+    return Recipe(**(keys | {"race": tuple(keys.get("race", ()))}))
