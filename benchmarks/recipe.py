@@ -145,6 +145,9 @@ def main() -> None:
     parser.add_argument("--n", type=int, help="for softmax 50 or 1")
     parser.add_argument("--seeds", type=int)
     args = parser.parse_args()
+    if args.recipe == "softmax" and args.n not in (None, *SOFTMAX):
+        known = " or ".join(map(str, SOFTMAX))
+        parser.error(f"nothing is listed for softmax at n = {args.n}; use {known}")
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
     if args.recipe == "deep":
         deep(config, args.n or 10, args.seeds or 20)

@@ -94,7 +94,6 @@ if __name__ == "__main__":
     )
     found |= softmax_facts(risks, bounds, shares, read_all(args.softmax, THEORY))
     found |= moved(rows_of(args.kept / "softmax_doubling.csv"))
-    found["softmax_regret"] = rows_of(args.kept / "softmax_regret.csv")
     risks, bounds = (
         read_table(args.kept / f"transformer{name}.parquet", schema)
         for name, schema in (("", RISKS), ("_bounds", BOUNDS))

@@ -151,7 +151,7 @@ BAD = {
         softmax(
             recipe={"race": [0.5], "race_group": 2, "arms": {"joint": {"iterations": 1}}},
         ),
-        "protocols.p.softmax.arms.joint.race: stops would be at iterations [0] of 1; use other shares",
+        "protocols.p.softmax.arms.joint.race: stops would be at iterations [0] of 1; use",
     ),
     "two stops of an arm at once": (
         softmax(recipe={"race_group": 2, "arms": {"plain": {"race": [0.5, 0.51]}}}),

@@ -335,6 +335,17 @@ def test_fine_tuning_only_of_finished_plain_seeds():
         assert (row["status"], row["iterations"]) == expected
 
 
+def test_fine_tuning_of_all_seeds_of_a_plain_that_does_not_race():
+    plain, tuned, joint = race_runs("plain", "finetune", "joint")
+    plain = replace(plain, recipe=replace(RACE, race=()))
+    rows = train(CONTEXTS, [plain, tuned, joint], range(8))
+    finished = {
+        arm: sum(row["status"] == "ok" for row in by_seed(rows, arm).values())
+        for arm in ("plain", "finetune", "joint")
+    }
+    assert finished == {"plain": 8, "finetune": 8, "joint": 2}
+
+
 def test_fine_tuning_does_not_race_again():
     rows = train(CONTEXTS, race_runs("plain", "finetune"), range(8))
     found = {seed for seed, row in by_seed(rows, "finetune").items() if row["status"] == "ok"}

@@ -1,0 +1,33 @@
+"""The small print of figures: what the protocol was."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+import yaml
+from decoupling.plan.config import read_config
+
+RECIPE = {"gradient": 64, "iterations": 10, "lr": 0.1, "race": [0.5], "race_group": 2}
+CONFIG = yaml.safe_load("""
+protocol: p
+protocols: {p: {seeds: 2, seeds_per_job: 2}}
+settings:
+  x: {d: 2, weights: [1], means: [0], covs: [1], n: [1], models: [softmax],
+    arms: [plain, finetune, joint]}
+""")
+
+
+@pytest.mark.parametrize(
+    ("arms", "seeds"),
+    [
+        ({}, "best of 2 seeds that race,"),
+        ({"plain": {"race": []}}, "best of 2 seeds that race (not plain),"),
+        ({"plain": {"race": []}, "joint": {"race": []}}, "best of 2 seeds,"),
+    ],
+)
+def test_a_figure_says_which_arms_do_not_race(arms: dict, seeds: str):
+    raw = deepcopy(CONFIG)
+    raw["protocols"]["p"]["softmax"] = RECIPE | {"arms": arms}
+    note = read_config(raw).note("x")
+    assert note == f"Protocol p: {seeds} batches of 64, 10 iterations"
