@@ -1,8 +1,6 @@
 """One layer: the data enters only through moments of the Gram matrix, exact or of a batch.
 
-A model gives `one_layer(params)`, what it is to the data, and `pull_back`, the way back of the
-gradient. It is small algebra in double precision, compiled unless matrices are large, on the CPU
-whatever the device. The test risk is exact, so the best seed is chosen by it.
+It is small algebra, compiled unless matrices are large, on the CPU whatever the device.
 """
 
 from __future__ import annotations
@@ -18,46 +16,24 @@ from ..models import Arrays
 from ..models.one_layer import OneLayer, risk, risk_and_gradient
 from ..problem.gram import GramBatch
 from ..problem.moments import Moments, packing
-from ..train.recipe import Recipe
-from . import HELD_OUT, TestRisk
+from . import HELD_OUT
+from .one_layer import OneLayerEngine
 
 
-class MomentsEngine:
+class MomentsEngine(OneLayerEngine):
     chunk = HELD_OUT
 
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
-        self._exact = contexts.moments()
-        self._scaled = lru_cache(maxsize=2)(contexts.moments)
+        super().__init__(contexts, device, threads)
         self._sigma_x = contexts.spec.sigma_x
-        self._batch = lru_cache(maxsize=2)(contexts.batch_moments)
         self.batch = lru_cache(maxsize=2)(contexts.batch)
 
-    def array(self, values: np.ndarray) -> np.ndarray:
-        return values
+    def risk(self, moments: Moments, made: OneLayer) -> np.ndarray:
+        return risk(moments, made)
 
-    def numbers(self, array: np.ndarray) -> np.ndarray:
-        return array
-
-    def data(self, stream: int, iteration: int, recipe: Recipe) -> Moments:
-        scale = recipe.mean_scale_at(iteration)
-        if recipe.gradient == "exact":
-            return self._scaled(scale)
-        return self._batch(stream, iteration, recipe.batch_at(iteration), scale)
-
-    def risk_and_gradient(
-        self, model: Any, data: Moments, params: Arrays, out: Arrays
-    ) -> np.ndarray:
-        with np.errstate(over="ignore", invalid="ignore"):  # diverged seeds are counted later
-            made = model.one_layer(params)
-            large = max(made.scores.shape[-1], len(data.mass)) > LARGEST
-            risks, grad = (risk_and_gradient if large else _in_one_pass)(data, made)
-            model.pull_back(params, grad, out)
-        return risks
-
-    def test(self, model: Any, params: Arrays, recipe: Recipe) -> TestRisk:
-        with np.errstate(over="ignore", invalid="ignore"):
-            exact = risk(self._exact, model.one_layer(params))
-        return TestRisk(exact, np.zeros_like(exact), exact)
+    def gradient(self, moments: Moments, made: OneLayer) -> tuple[np.ndarray, OneLayer]:
+        large = max(made.scores.shape[-1], len(moments.mass)) > LARGEST
+        return (risk_and_gradient if large else _in_one_pass)(moments, made)
 
     def errors(self, model: Any, params: Arrays, batch: GramBatch) -> np.ndarray:
         """(u − β)ᵀΣx(u − β) of every seed and context, [seeds, B], with u = A₁(S + p_k p_kᵀ)a_k."""
