@@ -60,7 +60,7 @@ DEEP = {  # what is changed in laptop's recipe
     "twice the rate": {"lr": 2.0},
     "constant rate": {"schedule": "constant"},
     "initial scale 0.1 instead of 0.02": {"init_std": 0.1},
-    "gradients not clipped": {"clip_norm": None},
+    "gradients not clipped": {"clip_ratio": None},
     "batches of one size, as many contexts": {"batch_growth": 1.0},
     "means not grown from 0": {"means_warmup": 0.0},
     "prompts at the rate of the rest": {"prompt_lr_factor": 1.0},

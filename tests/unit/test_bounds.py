@@ -146,7 +146,7 @@ def test_differences_are_of_the_reported_risks_and_paired(members, trained, para
         model = models.load(one.module)(MIX.dim, MIX.tasks, one.layers)
         engine = engines.load(model.view)(CONTEXTS)
         arrays = {name: engine.array(value[None]) for name, value in parameters[one].items()}
-        return engine.errors(model, arrays, CONTEXTS.batch(Stream.REPORT, 0, COUNT))[0]
+        return engine.errors(model, arrays, CONTEXTS.wide_batch(Stream.REPORT, 0, COUNT))[0]
 
     plain, joint, one_layer = map(errors, members)
     for bound, other in (("plain", plain), ("1 layer", one_layer)):

@@ -394,6 +394,14 @@ BAD = {
         {"recipe": {"race": [0.5], "race_group": 2}},
         "protocols.p.one_layer.race: models of one layer share their work and do not race; remove",
     ),
+    "wide contexts of softmax attention": (
+        softmax(recipe={"wide_contexts": True}),
+        "protocols.p.softmax.wide_contexts: only linear attention of several layers has these",
+    ),
+    "wide contexts of one layer": (
+        {"recipe": {"wide_contexts": True}},
+        "protocols.p.one_layer.wide_contexts: only linear attention of several layers has these",
+    ),
     "race without a group": (
         {"protocol": {"deep": RECIPE | {"race": [0.5]}}},
         "protocols.p.deep.race_group: is missing; race needs it",

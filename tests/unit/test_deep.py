@@ -16,7 +16,6 @@ from decoupling.models.arms import ARMS
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.streams import Stream
 from decoupling.sources.gaussian.contexts import GaussianContexts
-from decoupling.train.recipe import Recipe
 from mixtures import DoubleEngine, literal_risk
 
 SEEDS = range(3)
@@ -101,8 +100,11 @@ KERNEL_SHAPES = [(1, 2, 3, 0.5, 200), (3, 2, 2, 0.7, 5), (10, 2, 20, 5.0, 300), 
 
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("layers", LAYERS)
+@pytest.mark.parametrize("wide", [False, True], ids=["ordinary", "wide"])
 @pytest.mark.parametrize("shape", KERNEL_SHAPES, ids=lambda shape: f"d{shape[0]}-K{shape[1]}")
-def test_compiled_pass_against_autograd_in_double_precision(shape: tuple, layers: int, arm: str):
+def test_compiled_pass_against_autograd_in_double_precision(
+    shape: tuple, wide: bool, layers: int, arm: str
+):
     """Risk, gradient and the errors of every context. What was in `out` does not count. A sum of
     products of `depth` factors in single precision is off by some multiples of 6e-8 of the largest;
     entries are compared with the largest of their seed and parameter."""
@@ -112,7 +114,7 @@ def test_compiled_pass_against_autograd_in_double_precision(shape: tuple, layers
     model, params = model_and_parameters(mix, arm, layers, std=0.3 / (n * mix.dim) ** 0.5)
     single = {name: tensor.float().numpy() for name, tensor in params.items()}
     exact = {name: torch.from_numpy(array).double() for name, array in single.items()}
-    batch = contexts.batch(Stream.TRAINING, 0, count)
+    batch = (contexts.wide_batch if wide else contexts.batch)(Stream.TRAINING, 0, count)
     engine, oracle = CompiledEngine(contexts), DoubleEngine(contexts)
     out = {name: np.ones_like(single[name]) for name in model.trained_shapes(ARMS[arm])}
     wanted = {name: torch.ones_like(exact[name]) for name in out}
@@ -182,7 +184,7 @@ def test_heldout_risk_against_simulation(layers: int, arm: str):
     model, params = model_and_parameters(mix, arm, layers, std={2: 0.09, 3: 0.07, 4: 0.06}[layers])
     single = {name: tensor.float().numpy() for name, tensor in params.items()}
     engine = CompiledEngine(GaussianContexts(mix, n))
-    test = engine.test(model, single, Recipe(test_contexts=20_000))
+    (test,) = engine.test([(model, single)], 20_000)
     sequences = literal.draw_sequences(mix, n, 20_000, torch.Generator().manual_seed(3))
     simulated = literal.squared_errors(one_seed(params, 0), sequences).numpy()
     spread = (test.error[0] ** 2 + simulated.var() / len(simulated)) ** 0.5

@@ -31,7 +31,6 @@ FIRST = {  # of 8 contexts: how many are of each task; of task 2's first one, β
     Stream.REPORT: ([5, 3], [-0.2316260, 0.5189144], [-0.0761085, -0.4047058, 1.2064453]),
     Stream.BAYES: ([1, 7], [1.0639076, 0.8815607], [6.9390020, 5.4329915, 13.6444721]),
     Stream.IDENTITY: ([2, 6], [0.9530561, -1.2549829], [-0.4218358, -2.1318767, 2.3171506]),
-    Stream.RACE: ([1, 7], [4.9656477, 1.4344323], [44.3945274, 51.6354599, 299.1931763]),
     Stream.DESIGN: ([2, 6], [0.003543526, -0.7205312], [0.030283155, -4.8247957, 7.0528121]),
 }
 
@@ -49,7 +48,7 @@ def first_batch(stream: Stream, mix: TaskMixture = MIX) -> GramBatch:
 def test_numbers_of_the_streams():
     assert {stream.name: stream.value for stream in Stream} == {
         "TRAINING": 1, "FINE_TUNING": 2, "SELECTION": 3, "REPORT": 4, "BAYES": 5, "IDENTITY": 6,
-        "RACE": 7, "DESIGN": 8,
+        "DESIGN": 8,
     }  # fmt: skip
 
 

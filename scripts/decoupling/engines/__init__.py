@@ -6,10 +6,11 @@ A view has a module of its name in this folder. What it has as ENGINE makes the 
     array(values), numbers(array)                   NumPy's numbers as the engine's, and back
     data(stream, iteration, recipe)                 what a step sees
     risk_and_gradient(model, data, params, out)     every seed's risk; the gradient goes into `out`
-    test(model, params, recipe)                     every seed's test risk
-    judge(model, params, recipe, mean_scale)        every seed's risk in a race, if it has races
-    batch(stream, index, size, mean_scale)          held-out contexts, `chunk` at a time
-    errors(model, params, batch)                    of every seed on every context of a batch
+    test(trained, count)                            the test risk of every seed of each (model,
+                                                    params), on `count` contexts if not exact
+    held_out(stream, index, size)                   held-out contexts, `chunk` at a time
+    errors(model, params, batch)                    of every seed on every context of a batch, times
+                                                    the context's weight
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ def tail_share(errors: np.ndarray) -> np.ndarray:
     few = max(1, round(TAIL * errors.shape[1]))
     largest = np.partition(errors, -few, axis=1)[:, -few:]
     return largest.sum(1, dtype=float) / errors.sum(1, dtype=float)
+
+
+def weighted(errors: np.ndarray, batch: Any) -> np.ndarray:
+    """Errors of contexts, [seeds, B], times their weights, if the batch has any."""
+    weights = getattr(batch, "weights", None)
+    return errors if weights is None else errors * np.concatenate(weights)
 
 
 class DeviceError(RuntimeError):

@@ -17,13 +17,20 @@ Tensors = Mapping[str, torch.Tensor]
 class AutogradEngine(BatchEngine):
     """Engines add `_errors`, which torch differentiates."""
 
-    def __init__(self, draw: Callable, noise_var: float, device: str, threads: int) -> None:
+    def __init__(
+        self,
+        draw: Callable,
+        noise_var: float,
+        device: str,
+        threads: int,
+        wide: Callable | None = None,
+    ) -> None:
         if device == "cuda" and not torch.cuda.is_available():
             raise DeviceError(
                 "The protocol asks for device cuda, but torch finds none here; use device: cpu"
             )
         torch.set_num_threads(threads)
-        super().__init__(draw, noise_var)
+        super().__init__(draw, noise_var, wide)
         self._device = device
 
     def array(self, values: np.ndarray) -> torch.Tensor:
@@ -51,5 +58,5 @@ class AutogradEngine(BatchEngine):
         return self.numbers(torch.cat(list(self._errors(model, batch, params)), dim=1))
 
     def _errors(self, model: Any, batch: Any, params: Tensors) -> Iterator[torch.Tensor]:
-        """A block of contexts at a time: [seeds, block]."""
+        """A block of contexts at a time, times their weights: [seeds, block]."""
         raise NotImplementedError

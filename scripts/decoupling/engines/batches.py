@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,44 +22,52 @@ class BatchEngine:
 
     chunk = HELD_OUT  # held-out contexts at a time
 
-    def __init__(self, draw: Callable, noise_var: float) -> None:
-        """`draw(stream, index, size, mean_scale)` gives a batch."""
-        self.batch = lru_cache(maxsize=2)(draw)
+    def __init__(self, draw: Callable, noise_var: float, wide: Callable | None = None) -> None:
+        """`draw(stream, index, size, mean_scale)` gives a batch, and `wide` one of the same
+        distribution with weights, by which risks are estimated; `draw` where left out."""
+        self._draw = lru_cache(maxsize=2)(draw)
+        self._wide = lru_cache(maxsize=2)(wide) if wide else self._draw
         self._noise_var = noise_var
 
     def data(self, stream: int, iteration: int, recipe: Recipe) -> Any:
+        draw = self._wide if recipe.wide_contexts else self._draw
         size = recipe.batch_at(iteration)
-        return self.batch(stream, iteration, size, recipe.mean_scale_at(iteration))
+        return draw(stream, iteration, size, recipe.mean_scale_at(iteration))
+
+    def held_out(self, stream: int, index: int, size: int) -> Any:
+        return self._wide(stream, index, size, 1.0)
 
     def errors(self, model: Any, params: Any, batch: Any) -> np.ndarray:
-        """Of every seed and context, without the noise of the query's label: [seeds, B]."""
+        """Of every seed and context, without the noise of the query's label, times the context's
+        weight: [seeds, B]."""
         raise NotImplementedError
 
-    def judge(self, model: Any, params: Any, recipe: Recipe, mean_scale: float) -> np.ndarray:
-        """Every seed's risk on the contexts by which races are decided."""
-        errors = self._held_out(model, params, Stream.RACE, recipe.race_contexts, mean_scale)
-        return errors.mean(1, dtype=float)
+    def test(self, trained: Sequence[tuple[Any, Any]], count: int) -> list[TestRisk]:
+        selection = [
+            sum(errors.sum(1, dtype=float) for errors in parts) / count
+            for parts in zip(*self._errors_on(Stream.SELECTION, trained, count), strict=True)
+        ]
+        found = []
+        for chosen_by, parts in zip(
+            selection,
+            zip(*self._errors_on(Stream.REPORT, trained, count), strict=True),
+            strict=True,
+        ):
+            errors = np.concatenate(parts, axis=1)
+            found.append(
+                TestRisk(
+                    errors.mean(1, dtype=float) + self._noise_var,
+                    errors.std(1, ddof=1, dtype=float) / count**0.5,
+                    chosen_by + self._noise_var,
+                    tail_share(errors),
+                )
+            )
+        return found
 
-    def test(self, model: Any, params: Any, recipe: Recipe) -> TestRisk:
-        report, selection = (
-            self._held_out(model, params, stream, recipe.test_contexts)
-            for stream in (Stream.REPORT, Stream.SELECTION)
-        )
-        return TestRisk(
-            report.mean(1, dtype=float) + self._noise_var,
-            report.std(1, ddof=1, dtype=float) / report.shape[1] ** 0.5,
-            selection.mean(1, dtype=float) + self._noise_var,
-            tail_share(report),
-        )
-
-    def _held_out(
-        self, model: Any, params: Any, stream: Stream, count: int, mean_scale: float = 1.0
-    ) -> np.ndarray:
-        sizes = [min(self.chunk, count - first) for first in range(0, count, self.chunk)]
-        return np.concatenate(
-            [
-                self.errors(model, params, self.batch(stream, index, size, mean_scale))
-                for index, size in enumerate(sizes)
-            ],
-            axis=1,
-        )
+    def _errors_on(
+        self, stream: Stream, trained: Sequence[tuple[Any, Any]], count: int
+    ) -> Iterator[list[np.ndarray]]:
+        """Of every model, a part of the held-out contexts after the other."""
+        for index, first in enumerate(range(0, count, self.chunk)):
+            batch = self.held_out(stream, index, min(self.chunk, count - first))
+            yield [self.errors(model, params, batch) for model, params in trained]

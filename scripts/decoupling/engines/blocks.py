@@ -10,15 +10,24 @@ from typing import Any
 import numpy as np
 
 from ..models import Arrays
+from . import weighted
 from .batches import BatchEngine
 
 
 class BlockEngine(BatchEngine):
-    """In single precision. Engines add `_pass`; `blocks` cuts a batch, and has the contexts'
-    `weights`, 0 for what fills up a task's last block."""
+    """In single precision. Engines add `_pass`; `blocks` cuts a batch, says where a
+    context is (`filled`) and not what fills up a task's last block, and has the contexts' `weights`
+    in the risk."""
 
-    def __init__(self, draw: Callable, noise_var: float, blocks: Callable, threads: int) -> None:
-        super().__init__(draw, noise_var)
+    def __init__(
+        self,
+        draw: Callable,
+        noise_var: float,
+        blocks: Callable,
+        threads: int,
+        wide: Callable | None = None,
+    ) -> None:
+        super().__init__(draw, noise_var, wide)
         self._blocks = lru_cache(maxsize=2)(blocks)
         self._threads = threads
 
@@ -39,7 +48,7 @@ class BlockEngine(BatchEngine):
         with np.errstate(over="ignore", invalid="ignore"):
             blocks = self._blocks(batch)
             errors, _ = self._pass(model, params, blocks, with_gradient=False)
-            return errors[:, blocks.weights > 0]
+            return weighted(errors[:, blocks.filled], batch)
 
     def _pass(
         self, model: Any, params: Arrays, blocks: Any, *, with_gradient: bool
@@ -71,10 +80,14 @@ def cut(parts: Sequence[np.ndarray], block: int) -> np.ndarray:
     return out
 
 
-def weights(counts: Sequence[int], block: int) -> np.ndarray:
-    """Every context's share of the batch, [blocks, block]; what fills up a block has none."""
+def shares(
+    counts: Sequence[int], block: int, weights: Sequence[np.ndarray] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where there is a context, and every context's weight in the mean over the batch, 0 for what
+    fills up a block: [blocks, block]. `weights` are the contexts' own, by task."""
     share = np.float32(1 / sum(counts))
-    return cut([np.full(count, share, np.float32) for count in counts], block)
+    even = cut([np.full(count, share, np.float32) for count in counts], block)
+    return even > 0, even if weights is None else even * cut(weights, block)
 
 
 def by_seeds(run: Callable[[slice], None], seeds: int, threads: int) -> None:

@@ -12,16 +12,17 @@ from ..kernels.layers import BLOCK, program
 from ..models import Arrays
 from ..models.layered import Chain
 from ..problem.gram import GramBatch
-from .blocks import BlockEngine, by_seeds, cut, owners, weights
+from .blocks import BlockEngine, by_seeds, cut, owners, shares
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """A batch cut into blocks of one task each; what fills up a task's last one has weight 0."""
+    """A batch cut into blocks of one task each, the last of which is filled up."""
 
     grams: np.ndarray  # [blocks, P·BLOCK]
     betas: np.ndarray  # [blocks, d·BLOCK]
-    weights: np.ndarray  # of the contexts: [blocks, BLOCK]
+    filled: np.ndarray  # whether there is a context: [blocks, BLOCK]
+    weights: np.ndarray  # of the contexts in the risk, 0 where there is none: [blocks, BLOCK]
     owners: np.ndarray  # whose each block is, [blocks]
     tasks: int  # K
 
@@ -32,7 +33,7 @@ def blocks(batch: GramBatch) -> Blocks:
     return Blocks(
         grams.reshape(len(grams), -1),
         betas.reshape(len(betas), -1),
-        weights(counts, BLOCK),
+        *shares(counts, BLOCK, batch.weights),
         owners(counts, BLOCK),
         len(counts),
     )
@@ -40,7 +41,8 @@ def blocks(batch: GramBatch) -> Blocks:
 
 class CompiledEngine(BlockEngine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
-        super().__init__(contexts.batch, contexts.spec.noise_var, blocks, threads)
+        draw, wide = contexts.batch, contexts.wide_batch
+        super().__init__(draw, contexts.spec.noise_var, blocks, threads, wide)
         self._sigma_x = contexts.spec.sigma_x.astype(np.float32).ravel()
 
     def _pass(

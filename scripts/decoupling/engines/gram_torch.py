@@ -98,7 +98,8 @@ def predictor(chain: Chain, contexts: Contexts) -> torch.Tensor:
 
 class TorchEngine(AutogradEngine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
-        super().__init__(contexts.batch, contexts.spec.noise_var, device, threads)
+        draw, wide = contexts.batch, contexts.wide_batch
+        super().__init__(draw, contexts.spec.noise_var, device, threads, wide)
         self._sigma_x = self.array(contexts.spec.sigma_x)
 
     def _errors(self, model: Any, batch: GramBatch, params: Tensors) -> Iterator[torch.Tensor]:
@@ -107,9 +108,10 @@ class TorchEngine(AutogradEngine):
             np.concatenate(batch.grams, axis=-1),
             owners == np.arange(len(batch.betas))[:, None],
             np.concatenate(batch.betas, axis=-1),
+            np.ones(batch.size) if batch.weights is None else np.concatenate(batch.weights),
         )
         for start in range(0, batch.size, BLOCK):
             block = (np.ascontiguousarray(part[..., start : start + BLOCK]) for part in whole)
-            grams, tasks, betas = map(self.array, block)
+            grams, tasks, betas, weights = map(self.array, block)
             gap = predictor(model.chain(params), Contexts(grams, tasks))[:, :-1] - betas
-            yield (gap * (self._sigma_x @ gap)).sum(1)
+            yield (gap * (self._sigma_x @ gap)).sum(1) * weights

@@ -16,7 +16,7 @@ from ..models import Arrays
 from ..models.one_layer import OneLayer, risk, risk_and_gradient
 from ..problem.gram import GramBatch
 from ..problem.moments import Moments, packing
-from . import HELD_OUT
+from . import HELD_OUT, weighted
 from .one_layer import OneLayerEngine
 
 
@@ -26,7 +26,7 @@ class MomentsEngine(OneLayerEngine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
         super().__init__(contexts, device, threads)
         self._sigma_x = contexts.spec.sigma_x
-        self.batch = lru_cache(maxsize=2)(contexts.batch)
+        self.held_out = lru_cache(maxsize=2)(contexts.wide_batch)
 
     def risk(self, moments: Moments, made: OneLayer) -> np.ndarray:
         return risk(moments, made)
@@ -36,7 +36,8 @@ class MomentsEngine(OneLayerEngine):
         return (risk_and_gradient if large else _in_one_pass)(moments, made)
 
     def errors(self, model: Any, params: Arrays, batch: GramBatch) -> np.ndarray:
-        """(u − β)ᵀΣx(u − β) of every seed and context, [seeds, B], with u = A₁(S + p_k p_kᵀ)a_k."""
+        """(u − β)ᵀΣx(u − β) of every seed and context, times its weight, [seeds, B], with
+        u = A₁(S + p_k p_kᵀ)a_k."""
         made = model.one_layer(params)
         found = []
         for k, (grams, beta) in enumerate(zip(batch.grams, batch.betas, strict=True)):
@@ -47,7 +48,7 @@ class MomentsEngine(OneLayerEngine):
                 features += ((prompt * readout).sum(1)[:, None] * prompt)[:, :, None]
             gap = made.scores @ features - beta
             found.append((gap * (self._sigma_x @ gap)).sum(1))
-        return np.concatenate(found, axis=1)
+        return weighted(np.concatenate(found, axis=1), batch)
 
 
 def _in_one_pass(moments: Moments, model: OneLayer) -> tuple[np.ndarray, OneLayer]:

@@ -6,6 +6,7 @@ gradient. The risk is exact, so the best seed is chosen by it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -49,7 +50,7 @@ class OneLayerEngine:
             model.pull_back(params, grad, out)
         return risks
 
-    def test(self, model: Any, params: Arrays, recipe: Recipe) -> TestRisk:
+    def test(self, trained: Sequence[tuple[Any, Arrays]], count: int) -> list[TestRisk]:
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self.risk(self._exact, model.one_layer(params))
-        return TestRisk(found, np.zeros_like(found), found)
+            found = [self.risk(self._exact, model.one_layer(params)) for model, params in trained]
+        return [TestRisk(risks, np.zeros_like(risks), risks) for risks in found]

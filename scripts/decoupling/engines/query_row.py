@@ -19,17 +19,18 @@ from ..models import Arrays
 from ..models.softmax import QueryRow
 from ..problem.sequences import SequenceBatch, at_a_time
 from .batches import BatchEngine
-from .blocks import BlockEngine, by_seeds, cut, owners, weights
+from .blocks import BlockEngine, by_seeds, cut, owners, shares
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """A batch cut into blocks of one task each; what fills up a task's last one has weight 0."""
+    """A batch cut into blocks of one task each, the last of which is filled up."""
 
     tokens: np.ndarray  # [blocks, n, D·BLOCK]
     queries: np.ndarray  # [x; 0]: [blocks, D·BLOCK]
     targets: np.ndarray  # [blocks, BLOCK]
-    weights: np.ndarray  # of the contexts: [blocks, BLOCK]
+    filled: np.ndarray  # whether there is a context: [blocks, BLOCK]
+    weights: np.ndarray  # of the contexts in the risk, 0 where there is none: [blocks, BLOCK]
     owners: np.ndarray  # whose each block is, [blocks]
     tasks: int  # K
 
@@ -42,7 +43,7 @@ def blocks(batch: SequenceBatch) -> Blocks:
         tokens.reshape(*tokens.shape[:2], -1),
         queries.reshape(len(queries), -1),
         cut(batch.targets, BLOCK),
-        weights(counts, BLOCK),
+        *shares(counts, BLOCK),
         owners(counts, BLOCK),
         len(counts),
     )

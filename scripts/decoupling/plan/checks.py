@@ -249,6 +249,9 @@ def _recipe_problems(
         for recipe, block in sorted(protocol.recipes.items()):
             models = [m for m in registry.model_modules().values() if m.recipe == recipe]
             exact = all(model.exact() for model in models)
+            if block.general.wide_contexts and {model.view for model in models} != {"gram"}:
+                text = "only linear attention of several layers has these; remove it"
+                yield Problem(("protocols", name, recipe, "wide_contexts"), text)
             for key, text in _training_problems(protocol, block, exact):
                 yield Problem(("protocols", name, recipe, key), text)
 

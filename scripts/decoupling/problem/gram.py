@@ -16,6 +16,7 @@ from ..kernels.normals import normals
 from ..kernels.sampling import pack_grams
 from .mixture import TaskMixture
 from .streams import generator
+from .wide import WideContexts
 from .wishart import below, diagonal
 
 
@@ -26,6 +27,7 @@ class GramBatch:
 
     packed: list[np.ndarray]  # [P, B_k]
     betas: list[np.ndarray]  # [d, B_k]
+    weights: list[np.ndarray] | None = None  # of the contexts in means over them; None: all 1
 
     @property
     def grams(self) -> list[np.ndarray]:
@@ -51,14 +53,24 @@ class GramSampler:
         self._chol_cov = np.linalg.cholesky(mix.covs).astype(np.float32)
         self._noise = mix.noise_var**0.5
 
-    def batch(self, index: int, size: int, mean_scale: float = 1.0) -> GramBatch:
-        """Batch `index` of `size` contexts, tasks drawn by their weights, means times a scale."""
-        rng = self._generator(index)
-        dim, entries = self._mix.dim, len(below(self._n, self._mix.dim + 1)[0])
-        packed, betas = [], []
+    def batch(
+        self, index: int, size: int, mean_scale: float = 1.0, *, wide: bool = False
+    ) -> GramBatch:
+        """Batch `index` of `size` contexts, tasks drawn by their weights, means times a scale;
+        `wide`: drawn as `problem.wide` says, with weights."""
+        rng, n, dim = self._generator(index), self._n, self._mix.dim
+        entries = len(below(n, dim + 1)[0])
+        batch = GramBatch([], [], [] if wide else None)
         for k, count in enumerate(rng.multinomial(size, self._mix.weights)):
             mean = np.float32(mean_scale) * self._mix.means[k].astype(np.float32)
-            betas.append(mean[:, None] + self._chol_cov[k] @ normals(rng, dim, count))
-            factor = normals(rng, entries, count), diagonal(rng, self._n, dim + 1, count)
-            packed.append(pack_grams(self._chol_x, self._noise, betas[-1], *factor))
-        return GramBatch(packed, betas)
+            white = normals(rng, dim, count)
+            factor = normals(rng, entries, count), diagonal(rng, n, dim + 1, count)
+            widened = WideContexts(rng, n, white, *factor) if wide else None
+            beta = mean[:, None] + self._chol_cov[k] @ white
+            packed = pack_grams(self._chol_x, self._noise, beta, *factor)
+            if widened:
+                widened.move(packed, self._chol_x, self._noise, beta)
+                batch.weights.append(widened.weights.astype(np.float32))
+            batch.packed.append(packed)
+            batch.betas.append(beta)
+        return batch

@@ -2,7 +2,7 @@
 
 A stream belongs to the numbers of a mixture (not to its name), to n and to a purpose; it is a
 sequence of generators, one per batch. The numbers of the purposes are part of the results: new
-ones are added, none is changed.
+ones are added, none is changed (7 was one).
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ class Stream(IntEnum):
     REPORT = 4  # held-out contexts on which its risk is reported
     BAYES = 5  # the Bayes-optimal predictor's
     IDENTITY = 6  # contexts whose task is told, inferred or told wrong
-    RACE = 7  # held-out contexts on which seeds race
     DESIGN = 8  # rows of a table whose moments the theorems need
 
 

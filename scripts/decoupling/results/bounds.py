@@ -108,7 +108,7 @@ def _errors(
     parameters: Mapping[Member, Mapping[str, np.ndarray]],
     count: int,
 ) -> dict[Member, np.ndarray]:
-    """Of every context, [count]."""
+    """Of every context, times its weight, [count]."""
     found = {}
     for view in dict.fromkeys(member.made().view for member in members):
         engine, loaded = engines.load(view)(contexts), {}
@@ -118,7 +118,7 @@ def _errors(
                 loaded[member] = member.made(contexts.spec.dim, contexts.spec.tasks), arrays
         parts: dict[Member, list[np.ndarray]] = {member: [] for member in loaded}
         for index, first in enumerate(range(0, count, engine.chunk)):
-            batch = engine.batch(Stream.REPORT, index, min(engine.chunk, count - first), 1.0)
+            batch = engine.held_out(Stream.REPORT, index, min(engine.chunk, count - first))
             for member, (model, arrays) in loaded.items():
                 parts[member].append(engine.errors(model, arrays, batch)[0].astype(float))
         found |= {member: np.concatenate(errors) for member, errors in parts.items()}

@@ -23,13 +23,14 @@ class Recipe:
     means_warmup: float = 0.0  # share of training over which all μ_k grow from 0 to themselves
     prompt_lr_factor: float = 1.0  # prompts' rate over lr: they must go furthest
     prompts_with_means: bool = False  # prompts' rate grows with the means: before, they only wander
-    clip_norm: float | None = None  # longest gradient of a seed; longer ones are cut to it
+    clip_ratio: float | None = None  # longest gradient of a seed over its running risk
+    forgetting: float | None = None  # f: Adam's mean of squares keeps 1 − t^−f of itself at step t
     init_std: float = 0.1
     test_contexts: int = 65_536  # of each of the two held-out sets, where the risk is estimated
     batch_growth: float = 1.0  # batches of the last iteration over `gradient`, the first's
     race: tuple[float, ...] = ()  # shares of training after which the worse half of the seeds stops
     race_group: int = 0  # seeds that race together: the first so many, the next so many, …
-    race_contexts: int = 65_536  # held-out contexts on which they do
+    wide_contexts: bool = False  # batches have more of the contexts that deep models depend on
 
     def lr_at(self, iteration: int) -> float:
         if self.schedule == "cosine":
@@ -53,6 +54,11 @@ class Recipe:
     def race_at(self) -> frozenset[int]:
         """Iterations after which the worse half stops."""
         return frozenset(round(share * self.iterations) for share in self.race)
+
+    @property
+    def has_running_risk(self) -> bool:
+        """Whether anything asks for it."""
+        return bool(self.race) or self.clip_ratio is not None
 
     def mean_scale_at(self, iteration: int) -> float:
         """Grows linearly, in steps so that exact moments need not be made anew every time."""

@@ -17,6 +17,7 @@ from .recipe import Run
 log = logging.getLogger(__name__)
 
 STATE = ("theta", "first", "second")  # what a step changes and the next one needs
+MEMORY = 300  # batches that a running risk is the mean of
 
 
 class Track:
@@ -46,6 +47,7 @@ class Track:
         self.running = np.arange(len(seeds))  # positions in `seeds`
         self.stopped_at = np.full(len(seeds), -1)  # iteration after which its race was lost
         self.diverged_at = np.full(len(seeds), -1)  # iteration at which it was seen
+        self.log_risk = np.zeros(len(seeds))  # logarithm of the running risk, of running seeds
         self._rates = engine.array(self._rate_factors())
 
     def _hold(self, theta: Any, grad: Any, first: Any, second: Any, frozen: Mapping) -> None:
@@ -84,13 +86,21 @@ class Track:
         risks = self.engine.risk_and_gradient(self.model, data, self.params, self._grads)
         recipe = self.run.recipe
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            if recipe.clip_norm is not None:
-                norms = ((self.grad * self.grad).sum(1) ** 0.5)[:, None]
-                self.grad *= (recipe.clip_norm / norms).clip(max=1)
+            if recipe.has_running_risk:
+                share = 1 / min(iteration + 1, MEMORY)
+                self.log_risk += share * (np.log(risks) - self.log_risk)
+            if recipe.clip_ratio is not None:
+                self._clip(recipe.clip_ratio * np.exp(self.log_risk))
             state = self.theta, self.first, self.second
-            rates = self._rates_at(iteration)
-            adam.update(*state, self.grad, rates, recipe.lr_at(iteration), iteration + 1)
+            rates, lr = self._rates_at(iteration), recipe.lr_at(iteration)
+            adam.update(*state, self.grad, rates, lr, iteration + 1, recipe.forgetting)
         return risks
+
+    def _clip(self, most: np.ndarray) -> None:
+        """Cut longer gradients to `most`, [running seeds]. In double precision: the square of what
+        brings a seed back from far away can be more than single precision has."""
+        lengths = np.linalg.norm(self.engine.numbers(self.grad).astype(float), axis=1)
+        self.grad *= self.engine.array((most / lengths).clip(max=1)[:, None])
 
     def note_divergence(self, iteration: int, risks: np.ndarray) -> None:
         bad = self.running[~np.isfinite(risks)]
@@ -101,16 +111,18 @@ class Track:
             self.diverged_at[bad] = iteration
 
     def race(self, iteration: int) -> None:
-        """Stop the worse half of every group of seeds, by their risk on contexts held out for it.
+        """Stop the worse half of every group of seeds, by their running risk.
 
-        Who races with whom is decided by the seeds' numbers, not by the job they are in.
+        That is the geometric mean of the last batches' risks, each measured before the seed learned
+        from it: contexts that all seeds have in common and none has seen. At a single moment the
+        last steps' accidents would decide. Who races with whom is decided by the seeds' numbers,
+        not by the job they are in.
         """
-        recipe = self.run.recipe
-        scale = recipe.mean_scale_at(iteration - 1)
-        risks = self.engine.judge(self.model, self.params, recipe, scale)
-        self.note_divergence(iteration, risks)
-        risks = np.where(self.diverged_at[self.running] < 0, risks, np.nan)
-        groups = np.array([self.seeds[i] // recipe.race_group for i in self.running])
+        ruined = ~np.isfinite(self.engine.numbers(self.theta)).all(1)
+        self.note_divergence(iteration, np.where(ruined, np.nan, self.log_risk))
+        risks = np.where(self.diverged_at[self.running] < 0, self.log_risk, np.nan)
+        group_size = self.run.recipe.race_group
+        groups = np.array([self.seeds[i] // group_size for i in self.running])
         order = np.argsort(risks, kind="stable")  # NaN comes last
         kept = []
         for group in np.unique(groups):
@@ -123,7 +135,7 @@ class Track:
 
     def _keep(self, places: np.ndarray) -> None:
         """Only these of the running seeds."""
-        self.running = self.running[places]
+        self.running, self.log_risk = self.running[places], self.log_risk[places]
         arrays = (self.theta, self.grad, self.first, self.second)
         frozen = {name: value[places] for name, value in self._frozen.items()}
         self._hold(*(array[places] for array in arrays), frozen)
@@ -141,14 +153,15 @@ class Track:
     def state(self) -> dict[str, np.ndarray]:
         """All that changes in training, for the checkpoint."""
         arrays = {name: self.engine.numbers(getattr(self, name)) for name in STATE}
-        counts = ("running", "stopped_at", "diverged_at")
+        counts = ("running", "stopped_at", "diverged_at", "log_risk")
         return arrays | {name: getattr(self, name) for name in counts}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         self._keep(state["running"])
         for name in STATE:
             getattr(self, name)[:] = self.engine.array(state[name])
-        self.stopped_at[:], self.diverged_at[:] = state["stopped_at"], state["diverged_at"]
+        for name in ("stopped_at", "diverged_at", "log_risk"):
+            getattr(self, name)[:] = state[name]
 
 
 def _flat_and_zeros(values: Mapping[str, np.ndarray], seeds: int) -> list[np.ndarray]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import engines, models
+from ..engines import TestRisk
 from ..problem.streams import Stream
 from .checkpoint import Checkpoint
 from .recipe import Run
@@ -62,11 +63,24 @@ def train(
         tuning = [job.track(run, engine, job.plain[_owner(run)]) for run in tuned]
         job.run_stage(f"{view}, fine-tuning", Stream.FINE_TUNING, tuning)
         tracks |= {track.run.key: track for track in (*found, *tuning)}
+    reported = [tracks[run.key] for run in runs if run.reported]
+    tests = _tests(reported)
     trained = Trained([], [])
-    for run in runs:
-        if run.reported:
-            job.report(tracks[run.key], trained)
+    for track in reported:
+        job.report(track, tests[track], trained)
     return trained
+
+
+def _tests(tracks: Sequence[Track]) -> dict[Track, TestRisk]:
+    """Those on the same held-out contexts are tested together, so that these are drawn once."""
+    alike: dict[tuple[Any, int], list[Track]] = {}
+    for track in tracks:
+        alike.setdefault((track.engine, track.run.recipe.test_contexts), []).append(track)
+    found: dict[Track, TestRisk] = {}
+    for (engine, count), members in alike.items():
+        tests = engine.test([(track.model, track.params) for track in members], count)
+        found |= dict(zip(members, tests, strict=True))
+    return found
 
 
 def _owner(run: Run) -> tuple[str, int]:
@@ -145,7 +159,7 @@ class _Job:
             }
             self.checkpoint.save(progress, arrays)
 
-    def report(self, track: Track, trained: Trained) -> None:
+    def report(self, track: Track, test: TestRisk, trained: Trained) -> None:
         run = track.run
         point = {
             "setting": self.contexts.spec.name,
@@ -154,7 +168,6 @@ class _Job:
             "layers": run.layers,
             "arm": run.arm,
         }
-        test = track.engine.test(track.model, track.params, run.recipe)
         columns = [test.report, test.error, test.selection]
         columns.append(np.full(len(test.report), None) if test.tail is None else test.tail)
         values = zip(*(column.tolist() for column in columns), strict=True)

@@ -25,6 +25,10 @@ class GaussianContexts:
     def batch(self, stream: int, index: int, size: int, mean_scale: float = 1.0) -> GramBatch:
         return GramSampler(self.spec, self.n, stream).batch(index, size, mean_scale)
 
+    def wide_batch(self, stream: int, index: int, size: int, mean_scale: float = 1.0) -> GramBatch:
+        """With more contexts of the kinds that errors of deep models depend on, and weights."""
+        return GramSampler(self.spec, self.n, stream).batch(index, size, mean_scale, wide=True)
+
     def sequences(
         self, stream: int, index: int, size: int, mean_scale: float = 1.0
     ) -> SequenceBatch:

@@ -1,0 +1,172 @@
+"""Contexts drawn widely: the same distribution once they are weighted, and errors to believe."""
+
+from __future__ import annotations
+
+import literal
+import mixtures
+import numpy as np
+import pytest
+import torch
+from agreement import FALSE_ALARM
+from decoupling.engines.gram_compiled import CompiledEngine
+from decoupling.kernels import spectrum as kernel
+from decoupling.kernels.spectrum import spectrum
+from decoupling.problem import wide
+from decoupling.problem.gram import GramBatch, GramSampler
+from decoupling.problem.mixture import TaskMixture
+from decoupling.problem.streams import Stream
+from decoupling.problem.wishart import wishart_factor
+from decoupling.sources.gaussian.contexts import GaussianContexts
+from scipy.stats import norm
+
+# (d, K, n, σ²); n below, at and above d.
+SHAPES = [(1, 2, 1, 0.5), (1, 1, 3, 0.0), (3, 2, 2, 0.4), (3, 1, 3, 0.0), (2, 2, 7, 0.3)]
+SHAPE_NAMES = [f"d{d}-K{k}-n{n}-noise{s}" for d, k, n, s in SHAPES]
+COUNT = 100_000
+
+
+def mixture(shape: tuple) -> tuple[TaskMixture, int]:
+    dim, tasks, n, noise = shape
+    return mixtures.random_mixture(np.random.default_rng([dim, tasks, n]), dim, tasks, noise), n
+
+
+def factors(n: int, dim: int, count: int) -> np.ndarray:
+    """[columns, D, count]"""
+    found = wishart_factor(np.random.default_rng([n, dim]), n, dim + 1, count)
+    return np.float32(found[:, :, : min(n, dim)].transpose(2, 1, 0))
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 1000])
+@pytest.mark.parametrize(("n", "dim"), [(1, 1), (1, 4), (5, 1), (3, 10), (10, 10), (20, 10)])
+def test_spectrum_is_lapacks(n: int, dim: int, count: int):
+    """In single precision; the leading column as far as its eigenvalue is apart."""
+    factor = factors(n, dim, count)
+    top, others, leading = spectrum(factor)
+    x = factor[:, :-1].astype(float)
+    values, vectors = np.linalg.eigh(np.einsum("mib,oib->bmo", x, x))
+    np.testing.assert_allclose(top, values[:, -1], rtol=1e-5)
+    assert (np.abs(np.sort(others, axis=0) - values[:, :-1].T) < 1e-5 * top).all()
+    expected = np.einsum("bm,mib->ib", vectors[:, :, -1], factor)
+    expected *= np.sign((expected * leading).sum(0))
+    gap = (top - others.max(0)) / top if len(others) else np.ones(count)
+    assert (np.abs(leading - expected).max(0) < 1e-5 * np.sqrt(top) * (1 + 1 / gap)).all()
+
+
+def test_spectrum_of_large_matrices():
+    factor = factors(12, 30, 50)
+    small = factors(12, 20, 50)
+    for x, found in ((factor, spectrum(factor)), (small, kernel._in_numpy(small))):
+        top, others, leading = found
+        np.testing.assert_allclose((leading[:-1] ** 2).sum(0), top, rtol=1e-4)
+        total = (x[:, :-1] ** 2).sum((0, 1))
+        np.testing.assert_allclose(top + others.sum(0), total, rtol=1e-4)
+
+
+def log_density(values: np.ndarray, n: int, dim: int) -> np.ndarray:
+    """Of ordered eigenvalues, [p, count], up to a constant."""
+    p = len(values)
+    found = ((abs(n - dim) - 1) / 2 * np.log(values) - values / 2).sum(0)
+    for i in range(p):
+        for j in range(i + 1, p):
+            found += np.log(values[i] - values[j])
+    return found
+
+
+@pytest.mark.parametrize(("n", "dim"), [(1, 1), (1, 4), (5, 1), (3, 10), (10, 10), (20, 10)])
+def test_ratios_of_densities(n: int, dim: int):
+    """Against the whole densities, where the largest eigenvalue remains the largest."""
+    p = min(n, dim)
+    rng = np.random.default_rng([n, dim])
+    values = -np.sort(-rng.uniform(0.1, 60, (p, 400)), axis=0)
+    values[0] += rng.uniform(0, 120, 400)
+    found = wide._density_ratios(n, dim, values[0], values[1:])
+    below = values[1] if p > 1 else np.zeros(400)
+    for ratio, shift in zip(found, wide.SHIFTS, strict=True):
+        moved = values.copy()
+        moved[0] -= shift
+        inside = moved[0] > below
+        assert inside.sum() > 0
+        assert (ratio[~inside] == 0).all()
+        expected = log_density(moved[:, inside], n, dim) - log_density(values[:, inside], n, dim)
+        np.testing.assert_allclose(np.log(ratio[inside]), expected, rtol=1e-8, atol=1e-8)
+
+
+def test_ratios_of_beta():
+    z = np.random.default_rng(0).standard_normal((4, 100))
+    scale = wide.stretch(4) ** 0.5
+    expected = norm.logpdf(z, scale=scale).sum(0) - norm.logpdf(z).sum(0)
+    np.testing.assert_allclose(np.log(wide._beta_ratios(z)), expected, rtol=1e-10)
+
+
+def statistics(batch: GramBatch, k: int) -> np.ndarray:
+    """Entries of S and β, and all their products, of every context of task k, weighted; 1 comes
+    first. [·, B]"""
+    grams, beta = batch.grams[k].astype(float), batch.betas[k].astype(float)
+    one = np.ones((1, beta.shape[1]))
+    first = np.vstack([one, grams[np.triu_indices(len(grams))], beta])
+    rows, columns = np.triu_indices(len(first))
+    found = first[rows] * first[columns]
+    return found if batch.weights is None else found * batch.weights[k]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+def test_weighted_moments_match_literal_sequences(shape: tuple):
+    """Every statistic's difference in standard errors, the largest held to Bonferroni's bound."""
+    mix, n = mixture(shape)
+    sampled = GramSampler(mix, n, Stream.TRAINING).batch(0, COUNT, wide=True)
+    sequences = literal.draw_sequences(mix, n, COUNT, torch.Generator().manual_seed(0))
+    drawn = mixtures.gram_batch(sequences, mix.tasks)
+    for k in range(mix.tasks):
+        ours, theirs = statistics(sampled, k), statistics(drawn, k)
+        variance = ours.var(1) / ours.shape[1] + theirs.var(1) / theirs.shape[1]
+        score = np.abs(ours.mean(1) - theirs.mean(1)) / np.sqrt(variance)
+        assert score.max() < norm.isf(FALSE_ALARM / 2 / len(score))
+
+
+def test_a_share_of_the_contexts_is_moved():
+    """By the shifts and lengths that are stated; a moved Gram matrix is one of n tokens."""
+    mix = mixtures.random_mixture(np.random.default_rng(3), 4, 1, 0.5)
+    mix = TaskMixture("white", mix.weights, mix.means, mix.covs, np.eye(4), 0.5)
+    batch = GramSampler(mix, 2, Stream.TRAINING).batch(0, 20_000, wide=True)
+    (grams,) = (gram.astype(float).transpose(2, 0, 1) for gram in batch.grams)
+    values = np.linalg.eigvalsh(grams)
+    assert (np.abs(values[:, :-2]) < 1e-4 * values[:, -1:]).all()
+    assert (values[:, -2] > -1e-4 * values[:, -1]).all()
+    tops = np.linalg.eigvalsh(grams[:, :-1, :-1])[:, -1]
+    # λ₁ above 45 has a probability of 1e-8; two in five of SHARE have it.
+    moved = (tops > 45).mean()
+    expected = wide.SHARE * 2 / len(wide.SHIFTS)
+    assert abs(moved - expected) < 0.2 * expected
+    assert batch.weights[0].max() <= 1 / (1 - wide.SHARE) + 1e-6
+
+
+def test_contexts_that_a_million_draws_do_not_have_are_estimated():
+    """E[λ₁^20] for d = 1, where λ₁ is χ²_n: ordinary draws of this number miss most of it."""
+    n, power = 10, 20
+    mix = TaskMixture("one", [1.0], np.zeros((1, 1)), np.ones((1, 1, 1)), np.eye(1), 0.0)
+    exact = np.prod([n + 2.0 * i for i in range(power)])
+    found = {}
+    for is_wide in (False, True):
+        batch = GramSampler(mix, n, Stream.TRAINING).batch(0, 200_000, wide=is_wide)
+        values = batch.grams[0][0, 0].astype(float) ** power
+        values *= batch.weights[0] if is_wide else 1
+        found[is_wide] = values.mean() / exact, values.std() / len(values) ** 0.5 / exact
+    mean, error = found[True]
+    assert abs(mean - 1) < 4 * error
+    assert error < 0.02
+    assert abs(found[False][0] - 1) > 10 * error
+
+
+def test_engines_weight_the_contexts():
+    """Means of errors are the literal risk."""
+    mix, n = mixture((3, 2, 2, 0.4))
+    model, arrays = mixtures.random_parameters(mix, "layered", "joint", range(2), 2, 0.09)
+    engine = CompiledEngine(GaussianContexts(mix, n))
+    params = {name: engine.array(array) for name, array in arrays.items()}
+    found = engine.errors(model, params, engine.held_out(Stream.REPORT, 0, COUNT))
+    sequences = literal.draw_sequences(mix, n, COUNT, torch.Generator().manual_seed(1))
+    for seed in range(2):
+        own = {name: torch.from_numpy(array[seed]) for name, array in arrays.items()}
+        literal_errors = mixtures.literal_risk(own, sequences, mix).numpy() - mix.noise_var
+        spread = np.hypot(found[seed].std(), literal_errors.std()) / COUNT**0.5
+        assert abs(found[seed].mean() - literal_errors.mean()) < 4 * spread
