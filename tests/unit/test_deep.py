@@ -111,7 +111,9 @@ def test_compiled_pass_against_autograd_in_double_precision(
     (*rest, count) = shape
     mix, n = mixture(tuple(rest))
     contexts = GaussianContexts(mix, n)
-    model, params = model_and_parameters(mix, arm, layers, std=0.3 / (n * mix.dim) ** 0.5)
+    # single precision has no number for degree 80 of the rarest contexts at the usual spread
+    spread = (0.1 if wide else 0.3) / (n * mix.dim) ** 0.5
+    model, params = model_and_parameters(mix, arm, layers, std=spread)
     single = {name: tensor.float().numpy() for name, tensor in params.items()}
     exact = {name: torch.from_numpy(array).double() for name, array in single.items()}
     batch = (contexts.wide_batch if wide else contexts.batch)(Stream.TRAINING, 0, count)
@@ -181,7 +183,7 @@ def test_heldout_risk_against_simulation(layers: int, arm: str):
     sequences: within 4 standard errors of the difference, one false alarm in 16,000. With
     weights so small that no single context decides over the mean."""
     mix, n = mixture(SHAPES[2])
-    model, params = model_and_parameters(mix, arm, layers, std={2: 0.09, 3: 0.07, 4: 0.06}[layers])
+    model, params = model_and_parameters(mix, arm, layers, std={2: 0.09, 3: 0.07, 4: 0.03}[layers])
     single = {name: tensor.float().numpy() for name, tensor in params.items()}
     engine = CompiledEngine(GaussianContexts(mix, n))
     (test,) = engine.test([(model, single)], 20_000)

@@ -39,6 +39,22 @@ def test_further_attempts_ask_for_more_time_up_to_a_day(config):
     assert training.minutes(protocol, setting, attempt=1000) == DAY
 
 
+@pytest.mark.parametrize("name", ["softmax", "transformer", "laptop"])
+def test_long_jobs_start_first(config, name: str):
+    """Of kept ones that take minutes, none of half the time comes before a longer one."""
+    costs = pd.read_csv(ROOT / f"data/reference/{name}_costs.csv")
+    costs = costs[costs.core_minutes > 2].sort_values("core_minutes")
+    rows = [
+        (training.priority(config.protocols["laptop"], config.settings[row.setting], row.n), row)
+        for row in costs.itertuples()
+    ]
+    for priority, row in rows:
+        assert priority > 0
+        for other_priority, other in rows:
+            if other.core_minutes > 2 * row.core_minutes:
+                assert other_priority > priority, (row, other)
+
+
 def test_a_model_that_does_not_say_how_fast_it_is_asks_for_as_much_as_any():
     rates = [model.contexts_per_minute for model in registry.model_modules().values()]
     assert Model.contexts_per_minute == min(rates) < max(rates)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, replace
 from functools import cache
 
@@ -85,6 +86,18 @@ def _minutes(run: Run, curve: Curve) -> float:
         return 0
     contexts = run.recipe.contexts * (1 if curve.model.exact() else run.seeds)
     return contexts / curve.model.contexts_per_minute
+
+
+def priority(protocol: Protocol, setting: Setting, n: int) -> int:
+    """About in proportion to how long a job takes: long ones start first, so that none is left to
+    run alone in the end."""
+
+    def work(curve: Curve) -> float:
+        weights = sum(math.prod(shape) for shape in curve.made.weight_shapes.values())
+        length = n if curve.model.view in SEQUENCES else 1
+        return _minutes(protocol.run(curve), curve) * weights * length
+
+    return round(sum(map(work, setting.curves)))
 
 
 def device(protocol: Protocol, setting: Setting) -> str:
