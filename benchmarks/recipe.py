@@ -4,7 +4,7 @@
 
 `joint_heads` and `joint`: trains the arm from random initialisations on the exact gradient, in the
 setting where it is hardest, and compares with the exact optimum. `deep`: three layers, `joint`, by
-protocol laptop with one thing changed at a time, n = 10 and 20 seeds unless others are given.
+protocol laptop with one thing changed at a time, n = 10 and all seeds unless others are given.
 `softmax`: softmax attention, `joint_heads`, likewise, n = 50 and 1, 4 seeds that do not race.
 """
 
@@ -59,8 +59,11 @@ DEEP = {  # what is changed in laptop's recipe
     "half the rate": {"lr": 0.5},
     "twice the rate": {"lr": 2.0},
     "constant rate": {"schedule": "constant"},
-    "initial scale 0.1 instead of 0.02": {"init_std": 0.1},
+    "initial scale 0.05 instead of 0.001": {"init_std": 0.05},
     "gradients not clipped": {"clip_ratio": None},
+    "gradients clipped to 30 times the running risk instead of 300": {"clip_ratio": 30.0},
+    "Adam's usual 0.999 instead of forgetting": {"forgetting": None},
+    "ordinary contexts instead of wide ones": {"wide_contexts": False},
     "batches of one size, as many contexts": {"batch_growth": 1.0},
     "means not grown from 0": {"means_warmup": 0.0},
     "prompts at the rate of the rest": {"prompt_lr_factor": 1.0},
@@ -150,7 +153,7 @@ def main() -> None:
         parser.error(f"nothing is listed for softmax at n = {args.n}; use {known}")
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
     if args.recipe == "deep":
-        deep(config, args.n or 10, args.seeds or 20)
+        deep(config, args.n or 10, args.seeds or 50)
     elif args.recipe == "softmax":
         softmax(config, [args.n] if args.n else list(SOFTMAX), args.seeds or 4)
     else:

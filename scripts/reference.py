@@ -4,14 +4,18 @@
     python scripts/reference.py laptop bdf star    # settings with a table: held-out risks
     python scripts/reference.py laptop --name transformer transformer    # in files of another name
 
-By hand and not by a rule: what is kept changes when somebody decides so, not when code does.
+What is kept of other settings stays. By hand and not by a rule: what is kept changes when somebody
+decides so, not when code does.
 """
 
 import argparse
 import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 from decoupling.results.files import atomic_path
 from decoupling.results.tables import (
@@ -20,16 +24,18 @@ from decoupling.results.tables import (
     REAL,
     RISKS,
     read_all,
+    read_table,
     write_table,
 )
 
+STAMPED = ("protocol", "device", "numpy", "numba", "torch", "runs")
 
-def provenance(runs: list[Path]) -> dict[str, str]:
-    """What the runs say of themselves, once for each different answer."""
+
+def provenance(runs: Iterable[Path]) -> str:
+    """What runs say of themselves, once for each different answer."""
     stamps = [pq.read_schema(path).metadata for path in runs]
-    keys = ("protocol", "device", "numpy", "numba", "torch", "runs")
-    found = {key: sorted({stamp[key.encode()].decode() for stamp in stamps}) for key in keys}
-    return {key: json.dumps(values) for key, values in found.items()}
+    found = {key: sorted({stamp[key.encode()].decode() for stamp in stamps}) for key in STAMPED}
+    return json.dumps(found)
 
 
 def cost(path: Path) -> dict[str, object]:
@@ -44,45 +50,64 @@ def cost(path: Path) -> dict[str, object]:
     }
 
 
-def keep_costs(path: Path, files: list[Path]) -> None:
-    costs = pd.DataFrame([cost(path) for path in files]).groupby(["setting", "n"])
-    table = costs.agg({"core_minutes": "sum", "max_rss_mb": "max"}).round(2)
-    with atomic_path(path) as temporary:
-        table.to_csv(temporary)
+@dataclass(frozen=True)
+class Files:
+    """The kept files of one name, in which these settings are made anew."""
 
+    name: str
+    settings: list[str]
 
-def keep_real(data: Path, kept: Path, settings: list[str], results: Path) -> None:
-    """Of settings with a table."""
-    runs = [run for name in settings for run in sorted(data.glob(f"runs/{name}.fold*/*/*.parquet"))]
-    rows = read_all([data / f"real/{name}.parquet" for name in settings], REAL).to_dict("records")
-    write_table(kept / "real.parquet", rows, REAL, provenance(runs))
-    keep_costs(
-        kept / "real_costs.csv",
-        [path for name in settings for path in results.glob(f"{name}.fold*/*/*.tsv")],
-    )
+    def keep(
+        self, suffix: str, made: list[Path], schema: pa.Schema, stamps: Mapping[str, str]
+    ) -> None:
+        """`stamps` are the settings' provenance, which the file's metadata have by setting."""
+        path = self._path(f"{suffix}.parquet")
+        rows = read_all(made, schema)
+        known = {}
+        if path.exists():
+            rows = self._replaced(read_table(path, schema), rows)
+            texts = pq.read_schema(path).metadata or {}
+            known = {key.decode(): value.decode() for key, value in texts.items()}
+        rows = rows.sort_values("setting", kind="stable")
+        write_table(path, rows.to_dict("records"), schema, known | dict(stamps))
+
+    def keep_costs(self, files: Iterable[Path]) -> None:
+        costs = pd.DataFrame([cost(path) for path in files]).groupby(["setting", "n"])
+        table = costs.agg({"core_minutes": "sum", "max_rss_mb": "max"}).round(2).reset_index()
+        path = self._path("_costs.csv")
+        if path.exists():
+            table = self._replaced(pd.read_csv(path), table)
+        with atomic_path(path) as temporary:
+            table.sort_values(["setting", "n"]).to_csv(temporary, index=False)
+
+    def _replaced(self, old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+        """A fold, `{setting}.fold{i}`, belongs to its setting."""
+        owners = old.setting.str.partition(".fold")[0]
+        return pd.concat([old[~owners.isin(self.settings)], new])
+
+    def _path(self, suffix: str) -> Path:
+        return Path("data/reference") / f"{self.name}{suffix}"
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("protocol")
     parser.add_argument("settings", nargs="+")
-    parser.add_argument("--name", help="of the files; the protocol's where left out")
+    parser.add_argument("--name", help="of the files; the protocol's, or `real`, where left out")
     args = parser.parse_args()
-    data, kept = Path("data") / args.protocol, Path("data/reference")
-    results = Path("benchmarks/results") / args.protocol
-    if (data / f"real/{args.settings[0]}.parquet").exists():
-        keep_real(data, kept, args.settings, results)
-        raise SystemExit
-    runs = [run for name in args.settings for run in sorted(data.glob(f"runs/{name}/*/*.parquet"))]
-    name = args.name or args.protocol
-    risks = read_all([data / f"risks/{name}.parquet" for name in args.settings], RISKS)
-    write_table(kept / f"{name}.parquet", risks.to_dict("records"), RISKS, provenance(runs))
+    data = Path("data") / args.protocol
+    real = (data / f"real/{args.settings[0]}.parquet").exists()
+    folder, schema, part = ("real", REAL, ".fold*") if real else ("risks", RISKS, "")
 
+    files = Files(args.name or ("real" if real else args.protocol), args.settings)
+    stamps = {
+        name: provenance(sorted(data.glob(f"runs/{name}{part}/*/*.parquet")))
+        for name in args.settings
+    }
+    files.keep("", [data / f"{folder}/{name}.parquet" for name in args.settings], schema, stamps)
     for table, schema in (("bounds", BOUNDS), ("prompt_share", PROMPT_SHARE)):
-        made = [path for n in args.settings if (path := data / f"{table}/{n}.parquet").exists()]
+        made = [p for name in args.settings if (p := data / f"{table}/{name}.parquet").exists()]
         if made:
-            rows = read_all(made, schema).to_dict("records")
-            write_table(kept / f"{name}_{table}.parquet", rows, schema)
-
-    files = [path for name in args.settings for path in results.glob(f"{name}/*/*.tsv")]
-    keep_costs(kept / f"{name}_costs.csv", files)
+            files.keep(f"_{table}", made, schema, {})
+    results = Path("benchmarks/results") / args.protocol
+    files.keep_costs(p for name in args.settings for p in results.glob(f"{name}{part}/*/*.tsv"))

@@ -116,6 +116,7 @@ if __name__ == "__main__":
         rounding=rows_of(args.kept / "rounding.csv"),
         doubling=rows_of(args.kept / "deep_doubling.csv"),
         regret=rows_of(args.kept / "deep_regret.csv"),
+        recipe_deep=text_of(args.kept / "recipe_deep.md"),
         recipe_softmax=text_of(args.kept / "recipe_softmax.md"),
         random_mixtures=pd.read_csv(args.kept / "random_mixtures.csv"),
     )
