@@ -15,6 +15,7 @@ from decoupling.engines.moments import _in_one_pass
 from decoupling.kernels import LARGEST, adam, compiled
 from decoupling.kernels import normals as normals_kernel
 from decoupling.kernels import sampling as sampling_kernel
+from decoupling.kernels.tokens import make_tokens
 from decoupling.models.one_layer import risk_and_gradient
 from decoupling.problem.moments import packing, population_moments
 from decoupling.sources.gaussian.contexts import GaussianContexts
@@ -193,3 +194,38 @@ def test_as_many_normals_as_asked_for(shape: tuple[int, ...]):
     made = [normals_kernel.normals(np.random.default_rng(1), *shape) for _ in range(2)]
     assert made[0].shape == shape
     np.testing.assert_array_equal(*made)
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 70])
+@pytest.mark.parametrize("dim", [1, 5, LARGEST - 1, LARGEST])
+def test_tokens(dim: int, count: int):
+    """Against double precision; the last size is not compiled."""
+    rng = np.random.default_rng(dim)
+    chol = np.tril(rng.standard_normal((dim, dim)))
+    beta, white = rng.standard_normal((dim, count)), rng.standard_normal((3, dim, count))
+    found = make_tokens(*(np.float32(array) for array in (chol, beta, white)))
+    x = chol @ white
+    expected = np.concatenate([x, np.einsum("njb,jb->nb", x, beta)[:, None]], axis=1)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=1e-5 * dim)
+
+
+def test_freed_memory_is_kept():
+    """An array of some megabytes that comes again needs no new pages; in a process of its own."""
+    code = """
+import resource
+import numpy as np
+from decoupling import engines
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        np.ones(2**20)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+engines.load("moments")
+faults()
+print(faults())
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", code], cwd=SCRIPTS, capture_output=True, text=True, check=True
+    )
+    assert int(found.stdout) < 100  # of 40,960 pages

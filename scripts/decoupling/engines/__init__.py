@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from .memory import keep_freed_memory
+
 
 @dataclass(frozen=True, eq=False)
 class TestRisk:
@@ -54,4 +56,5 @@ class DeviceError(RuntimeError):
 
 
 def load(view: str) -> Any:
+    keep_freed_memory()
     return import_module(f"{__name__}.{view}").ENGINE

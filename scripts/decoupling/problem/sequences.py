@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..kernels.normals import normals
+from ..kernels.tokens import make_tokens
 from .mixture import TaskMixture
 from .streams import generator
 
@@ -49,13 +50,11 @@ class SequenceSampler:
         for k, count in enumerate(rng.multinomial(size, mix.weights)):
             mean = np.float32(mean_scale) * mix.means[k].astype(np.float32)
             beta = mean[:, None] + self._chol_cov[k] @ normals(rng, mix.dim, count)
-            x = self._chol_x @ normals(rng, n + 1, mix.dim, count)
-            tokens = np.empty((n, mix.dim + 1, count), np.float32)
-            tokens[:, :-1] = x[:-1]
-            tokens[:, -1] = np.einsum("njb,jb->nb", x[:-1], beta)
+            made = make_tokens(self._chol_x, beta, normals(rng, n + 1, mix.dim, count))
+            tokens, query = made[:-1], made[-1]
             if noise:
                 tokens[:, -1] += noise * normals(rng, n, count)
             found.tokens.append(tokens)
-            found.queries.append(x[-1])
-            found.targets.append((x[-1] * beta).sum(0))
+            found.queries.append(query[:-1])
+            found.targets.append(query[-1])
         return found
