@@ -36,6 +36,9 @@ if found:
     raise WorkflowError("The config has problems:\n" + "\n".join(found))
 CONFIG = read_config(config, overlays)
 
+# What training needs, and takes a moment: of trainings that can start, the longest does.
+FIRST = 10**12
+
 
 def one_of(names):
     """A pattern of these names; of nothing, where there are none."""

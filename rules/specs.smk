@@ -9,6 +9,7 @@ rule spec:
         "logs/specs/{setting}.log",
     wildcard_constraints:
         setting=one_of(jobs.specs.mixtures(CONFIG)),
+    priority: FIRST
     localrule: True
     conda:
         "../envs/pipeline.yaml"

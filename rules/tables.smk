@@ -10,6 +10,7 @@ rule table:
         "logs/tables/{table}.log",
     wildcard_constraints:
         table=one_of(jobs.tables.MADE),
+    priority: FIRST
     localrule: True
     conda:
         "../envs/tables.yaml"
@@ -30,6 +31,7 @@ rule fold:
         "logs/specs/{setting}.log",
     wildcard_constraints:
         setting=one_of(jobs.tables.folds(CONFIG)),
+    priority: FIRST
     localrule: True
     conda:
         "../envs/pipeline.yaml"
