@@ -36,8 +36,7 @@ if found:
     raise WorkflowError("The config has problems:\n" + "\n".join(found))
 CONFIG = read_config(config, overlays)
 
-# What training needs, and takes a moment: of trainings that can start, the longest does.
-FIRST = 10**12
+FIRST = 10**12  # priority of what trainings need, so that the longest of them can be chosen
 
 
 def one_of(names):
@@ -64,6 +63,11 @@ def protocol(wildcards):
 
 def figure(wildcards):
     return CONFIG.figures[wildcards.figure]
+
+
+def longest_first(wildcards):
+    """The priority of a training."""
+    return jobs.training.priority(protocol(wildcards), setting(wildcards), int(wildcards.n))
 
 
 @cache

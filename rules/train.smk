@@ -2,10 +2,6 @@
 # arm of the setting, trained by the protocol in the file's name.
 
 
-def work(wildcards):
-    return jobs.training.priority(protocol(wildcards), setting(wildcards), int(wildcards.n))
-
-
 rule train:
     input:
         spec="data/specs/{setting}.json",
@@ -17,7 +13,7 @@ rule train:
         "logs/{protocol}/train/{setting}/n{n}/seeds{first}-{last}.log",
     benchmark:
         "benchmarks/results/{protocol}/{setting}/n{n}/seeds{first}-{last}.tsv"
-    priority: work
+    priority: longest_first
     conda:
         "../envs/pipeline.yaml"
     threads: 1
