@@ -5,7 +5,7 @@ from pathlib import Path
 
 from snakemake.utils import min_version
 
-min_version("9.0")
+min_version("9.27")
 
 ROOT = Path(workflow.current_basedir)  # the clone; results go to where Snakemake runs
 OWN_CONFIG = Path("config/config.yaml")

@@ -34,6 +34,8 @@ STAMPED = ("protocol", "device", "numpy", "numba", "torch", "runs")
 def provenance(runs: Iterable[Path]) -> str:
     """What runs say of themselves, once for each different answer."""
     stamps = [pq.read_schema(path).metadata for path in runs]
+    if not stamps:
+        raise SystemExit("There are no runs of a setting that is named; make it first")
     found = {key: sorted({stamp[key.encode()].decode() for stamp in stamps}) for key in STAMPED}
     return json.dumps(found)
 

@@ -440,7 +440,9 @@ def test_a_seed_that_its_last_step_ruined_does_not_win(monkeypatch):
 
 @pytest.mark.parametrize("stop_at", [15, 25, 38, 55])
 def test_interrupted_races_go_on_to_identical_rows(stop_at: int, monkeypatch, tmp_path):
-    runs = race_runs("plain", "finetune")
+    """Gradients are cut by the running risk, so that it must be restored too."""
+    cut = replace(RACE, clip_ratio=0.01)
+    runs = [run_of("attention", 2, arm, cut) for arm in ("plain", "finetune")]
     expected = train(CONTEXTS, runs, range(8))
     monkeypatch.setattr(training, "CHECK_EVERY", 5)
     checkpoint = partial(Checkpoint, tmp_path / "job.checkpoint", "stamp", every_seconds=0)

@@ -43,26 +43,20 @@ class BatchEngine:
         raise NotImplementedError
 
     def test(self, trained: Sequence[tuple[Any, Any]], count: int) -> list[TestRisk]:
-        selection = [
-            sum(errors.sum(1, dtype=float) for errors in parts) / count
-            for parts in zip(*self._errors_on(Stream.SELECTION, trained, count), strict=True)
-        ]
-        found = []
-        for chosen_by, parts in zip(
-            selection,
-            zip(*self._errors_on(Stream.REPORT, trained, count), strict=True),
-            strict=True,
-        ):
-            errors = np.concatenate(parts, axis=1)
-            found.append(
-                TestRisk(
-                    errors.mean(1, dtype=float) + self._noise_var,
-                    errors.std(1, ddof=1, dtype=float) / count**0.5,
-                    chosen_by + self._noise_var,
-                    tail_share(errors),
-                )
+        totals: list[Any] = [0.0] * len(trained)
+        for parts in self._errors_on(Stream.SELECTION, trained, count):
+            sums = (errors.sum(1, dtype=float) for errors in parts)
+            totals = [total + own for total, own in zip(totals, sums, strict=True)]
+        report = zip(*self._errors_on(Stream.REPORT, trained, count), strict=True)
+        return [
+            TestRisk(
+                errors.mean(1, dtype=float) + self._noise_var,
+                errors.std(1, ddof=1, dtype=float) / count**0.5,
+                total / count + self._noise_var,
+                tail_share(errors),
             )
-        return found
+            for total, errors in zip(totals, (np.hstack(parts) for parts in report), strict=True)
+        ]
 
     def _errors_on(
         self, stream: Stream, trained: Sequence[tuple[Any, Any]], count: int

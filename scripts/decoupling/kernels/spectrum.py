@@ -27,11 +27,12 @@ def spectrum(factor: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if max(columns, size) > LARGEST:
         return _in_numpy(factor)
     padded = max(count, BLOCK)
-    factor = np.ascontiguousarray(np.pad(factor, ((0, 0), (0, 0), (0, padded - count))))
+    if count < padded:
+        factor = np.pad(factor, ((0, 0), (0, 0), (0, padded - count)))
     top, others, leading = (
         np.empty(shape, np.float32) for shape in (padded, (columns - 1, padded), (size, padded))
     )
-    compiled(run, size)((0,) * size, factor, top, others, leading)
+    compiled(run, size)((0,) * size, np.ascontiguousarray(factor), top, others, leading)
     return top[:count], others[:, :count], leading[:, :count]
 
 

@@ -2,7 +2,7 @@
 
 A stream belongs to the numbers of a mixture (not to its name), to n and to a purpose; it is a
 sequence of generators, one per batch. The numbers of the purposes are part of the results: new
-ones are added, none is changed (7 was one).
+ones are added, none is changed (7 was for races).
 """
 
 from __future__ import annotations

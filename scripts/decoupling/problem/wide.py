@@ -4,8 +4,8 @@ The error of L layers is a polynomial of high degree in the context: degree 26 i
 x for L = 3. So most of a risk can be that of contexts of which a million draws have none, those
 with one large eigenvalue of that matrix or with a long β. Here a part of the contexts has them: β
 about its mean is longer, and the largest eigenvalue λ₁ is moved to λ₁ + t. A context's weight is
-its density over the one by which it was drawn; then weighted means are right, and their standard
-errors can be believed.
+its density over the one by which it was drawn, so that weighted means are right. (From four layers
+on, errors of these contexts can be more than single precision has; then a seed counts as diverged.)
 
 In coordinates in which x is white, eigenvectors are independent of eigenvalues, whose density is
 ∝ Π λ_i^{(q−p−1)/2} e^{−λ_i/2} · Π_{i<j} (λ_i − λ_j), with p the smaller of n and d and q the other.
@@ -18,22 +18,26 @@ import math
 import numpy as np
 
 from ..kernels.spectrum import spectrum
+from .wishart import below
 
-SHARE = 0.4  # of the contexts are drawn in other ways, evenly:
-SHIFTS = (0, 15, 35, 60, 90)  # t; the variance of degree 26 is that of eigenvalues up to 130
+SHARE = 0.4  # of the contexts are not ordinary; they have each shift t equally often
+# Far enough for d = 10, n ≤ 20 and L = 3, where squared errors are those of eigenvalues up to 140,
+# and close together: where λ₁ − t is below λ₂, t is of no use.
+SHIFTS = range(0, 101, 10)
 
 
-def stretch(dim: int) -> float:
-    """How many times longer β − μ is, squared: twice for d = 10, and such that the weight of an
-    ordinary context hardly depends on d."""
+def variance_factor(dim: int) -> float:
+    """By which β − μ is wider: two for d = 10, and such that the weight of an ordinary context
+    hardly depends on d."""
     return 1 + (10 / dim) ** 0.5
 
 
 class WideContexts:
     """Contexts of one task, ordinary ones first, then those with every shift.
 
-    `white` is z in β = μ + Lz, [d, count], and gets longer; `below` and `diagonal` are factors of
-    Gram matrices as in `gram`, which `move` changes once they are packed.
+    `white` is z in β = μ + Lz, [d, count], and gets longer, before β is made of it; `entries`,
+    below the diagonal, and `diagonal` are factors of Gram matrices as in `gram`, which `move`
+    changes once they are packed.
     """
 
     def __init__(
@@ -41,14 +45,14 @@ class WideContexts:
         rng: np.random.Generator,
         n: int,
         white: np.ndarray,
-        below: np.ndarray,
+        entries: np.ndarray,
         diagonal: np.ndarray,
     ) -> None:
         dim, count = white.shape
         ways = rng.multinomial(count, [1 - SHARE, *[SHARE / len(SHIFTS)] * len(SHIFTS)])
         self._shifts = np.repeat(np.array([0, *SHIFTS]), ways)
-        white[:, ways[0] :] *= np.float32(stretch(dim) ** 0.5)
-        self._top, others, self._leading = spectrum(_columns(n, dim, below, diagonal))
+        white[:, ways[0] :] *= np.float32(variance_factor(dim) ** 0.5)
+        self._top, others, self._leading = spectrum(_columns(n, dim, entries, diagonal))
         x = _density_ratios(n, dim, self._top + self._shifts, others)
         self.weights = 1 / (1 - SHARE + SHARE * _beta_ratios(white) * x.mean(0))
 
@@ -65,13 +69,13 @@ class WideContexts:
         packed[:, last] += new[rows] * new[columns] - old[rows] * old[columns]
 
 
-def _columns(n: int, dim: int, below: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
+def _columns(n: int, dim: int, entries: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     """Those of the factor B that belong to x, with the label's row: [min(n, d), D, count]."""
-    rows, columns = np.tril_indices(dim + 1, -1, min(n, dim + 1))
+    rows, columns = below(n, dim + 1)
     count = min(n, dim)
     own = columns < count
-    factor = np.zeros((count, dim + 1, below.shape[1]), np.float32)
-    factor[columns[own], rows[own]] = below[own]
+    factor = np.zeros((count, dim + 1, entries.shape[1]), np.float32)
+    factor[columns[own], rows[own]] = entries[own]
     factor[range(count), range(count)] = diagonal[:count]
     return factor
 
@@ -83,15 +87,14 @@ def _density_ratios(n: int, dim: int, top: np.ndarray, others: np.ndarray) -> np
     most, exponent = inverse.max(0), (abs(n - dim) - 1) / 2
     found = []
     for shift in SHIFTS:
-        inside = shift * most < 1  # λ₁ − t is the largest, too
-        left = 1 - np.where(inside, shift, 0) * inverse  # λ₁ − t − λ_i, or λ₁ − t, over those now
-        ratio = math.exp(shift / 2) * left[:-1].prod(0) * left[-1] ** exponent
-        found.append(np.where(inside, ratio, 0))
+        left = 1 - shift * inverse  # λ₁ − t − λ_i, and λ₁ − t, over what they are without t
+        ratio = math.exp(shift / 2) * left[:-1].prod(0) * np.abs(left[-1]) ** exponent
+        found.append(np.where(shift * most < 1, ratio, 0))  # 0 where λ₁ − t is not the largest
     return np.array(found)
 
 
 def _beta_ratios(white: np.ndarray) -> np.ndarray:
     """The density of z if it were longer, over the standard normal one."""
-    longer = stretch(len(white))
+    factor = variance_factor(len(white))
     square = (white.astype(float) ** 2).sum(0)
-    return longer ** (-len(white) / 2) * np.exp(square * (1 - 1 / longer) / 2)
+    return factor ** (-len(white) / 2) * np.exp(square * (1 - 1 / factor) / 2)

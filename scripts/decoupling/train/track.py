@@ -17,7 +17,7 @@ from .recipe import Run
 log = logging.getLogger(__name__)
 
 STATE = ("theta", "first", "second")  # what a step changes and the next one needs
-MEMORY = 300  # batches that a running risk is the mean of
+MEMORY = 300  # batches, about, that a running risk is the mean of; older ones count less
 
 
 class Track:
