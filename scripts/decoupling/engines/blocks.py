@@ -65,7 +65,7 @@ def owners(counts: Sequence[int], block: int) -> np.ndarray:
 def cut(parts: Sequence[np.ndarray], block: int) -> np.ndarray:
     """[…, B_k] of every task as [blocks, …, block]; a task's last block is filled up with zeros."""
     numbers = [-(-part.shape[-1] // block) for part in parts]
-    out = np.zeros((sum(numbers), *parts[0].shape[:-1], block), np.float32)
+    out = np.empty((sum(numbers), *parts[0].shape[:-1], block), np.float32)
     first = 0
     for part, number in zip(parts, numbers, strict=True):
         count = part.shape[-1]
@@ -75,6 +75,7 @@ def cut(parts: Sequence[np.ndarray], block: int) -> np.ndarray:
             shape = *part.shape[:-1], whole, block
             own[:whole] = np.moveaxis(part[..., : whole * block].reshape(shape), -2, 0)
         if whole < number:
+            own[whole] = 0
             own[whole, ..., : count - whole * block] = part[..., whole * block :]
         first += number
     return out
