@@ -91,6 +91,15 @@ def test_ratios_of_densities(n: int, dim: int):
         np.testing.assert_allclose(np.log(ratio[inside]), expected, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("n", "dim"), [(1, 1), (3, 3), (5, 2)])
+def test_an_eigenvalue_that_is_a_shift(n: int, dim: int):
+    """λ₁ − t = 0 is not the largest, and no case to warn of."""
+    others = np.full((min(n, dim) - 1, 1), 0.5)
+    found = wide._density_ratios(n, dim, np.array([20.0]), others)
+    assert list(found[:, 0] > 0) == [shift < 20 for shift in wide.SHIFTS]
+
+
 def test_ratios_of_beta():
     z = np.random.default_rng(0).standard_normal((4, 100))
     scale = wide.variance_factor(4) ** 0.5

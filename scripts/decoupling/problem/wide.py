@@ -88,7 +88,8 @@ def _density_ratios(n: int, dim: int, top: np.ndarray, others: np.ndarray) -> np
     found = []
     for shift in SHIFTS:
         left = 1 - shift * inverse  # λ₁ − t − λ_i, and λ₁ − t, over what they are without t
-        ratio = math.exp(shift / 2) * left[:-1].prod(0) * np.abs(left[-1]) ** exponent
+        with np.errstate(divide="ignore"):  # λ₁ = t
+            ratio = math.exp(shift / 2) * left[:-1].prod(0) * np.abs(left[-1]) ** exponent
         found.append(np.where(shift * most < 1, ratio, 0))  # 0 where λ₁ − t is not the largest
     return np.array(found)
 
