@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import norm
 from scipy.stats import t as student
 
 FALSE_ALARM = 1e-4  # of one comparison, over all of its entries together
@@ -11,6 +12,14 @@ FALSE_ALARM = 1e-4  # of one comparison, over all of its entries together
 def z_score(samples: np.ndarray, expected: float) -> float:
     """How many standard errors the samples' mean is from `expected`."""
     return (samples.mean() - expected) / (samples.std(ddof=1) / len(samples) ** 0.5)
+
+
+def assert_same_means(ours: np.ndarray, theirs: np.ndarray) -> None:
+    """Of every statistic (first axis) in two independent samples: the largest difference in
+    standard errors is held to Bonferroni's bound."""
+    variance = ours.var(1) / ours.shape[1] + theirs.var(1) / theirs.shape[1]
+    score = np.abs(ours.mean(1) - theirs.mean(1)) / np.sqrt(variance)
+    assert score.max() < norm.isf(FALSE_ALARM / 2 / len(score))
 
 
 def assert_averages(groups: np.ndarray, expected: np.ndarray) -> None:
