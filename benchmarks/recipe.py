@@ -66,6 +66,7 @@ DEEP = {  # what is changed in laptop's recipe
     "ordinary contexts instead of wide ones": {"wide_contexts": False},
     "batches of one size, as many contexts": {"batch_growth": 1.0},
     "means not grown from 0": {"means_warmup": 0.0},
+    "prompts at 3 times the rate of the rest instead of 10": {"prompt_lr_factor": 3.0},
     "prompts at the rate of the rest": {"prompt_lr_factor": 1.0},
 }
 

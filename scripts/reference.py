@@ -31,13 +31,18 @@ from decoupling.results.tables import (
 STAMPED = ("protocol", "device", "numpy", "numba", "torch", "runs")
 
 
+def found(folder: Path, pattern: str) -> list[Path]:
+    """What a setting left behind, which must be something."""
+    if not (files := sorted(folder.glob(pattern))):
+        raise SystemExit(f"{folder}/{pattern} is no file; make the setting first")
+    return files
+
+
 def provenance(runs: Iterable[Path]) -> str:
     """What runs say of themselves, once for each different answer."""
     stamps = [pq.read_schema(path).metadata for path in runs]
-    if not stamps:
-        raise SystemExit("There are no runs of a setting that is named; make it first")
-    found = {key: sorted({stamp[key.encode()].decode() for stamp in stamps}) for key in STAMPED}
-    return json.dumps(found)
+    said = {key: sorted({stamp[key.encode()].decode() for stamp in stamps}) for key in STAMPED}
+    return json.dumps(said)
 
 
 def cost(path: Path) -> dict[str, object]:
@@ -103,13 +108,13 @@ if __name__ == "__main__":
 
     files = Files(args.name or ("real" if real else args.protocol), args.settings)
     stamps = {
-        name: provenance(sorted(data.glob(f"runs/{name}{part}/*/*.parquet")))
-        for name in args.settings
+        name: provenance(found(data, f"runs/{name}{part}/*/*.parquet")) for name in args.settings
     }
+    results = Path("benchmarks/results") / args.protocol
+    costs = [p for name in args.settings for p in found(results, f"{name}{part}/*/*.tsv")]
     files.keep("", [data / f"{folder}/{name}.parquet" for name in args.settings], schema, stamps)
     for table, schema in (("bounds", BOUNDS), ("prompt_share", PROMPT_SHARE)):
         made = [p for name in args.settings if (p := data / f"{table}/{name}.parquet").exists()]
         if made:
             files.keep(f"_{table}", made, schema, {})
-    results = Path("benchmarks/results") / args.protocol
-    files.keep_costs(p for name in args.settings for p in results.glob(f"{name}{part}/*/*.tsv"))
+    files.keep_costs(costs)

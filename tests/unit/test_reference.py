@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet as pq
+import pytest
 from decoupling.results.tables import BOUNDS, RISKS, RUNS, write_table
 
 SCRIPT = Path(__file__).parents[2] / "scripts/reference.py"
@@ -34,9 +36,9 @@ def make(folder: Path, setting: str, risk: float, minutes: float) -> None:
     costs.write_text(f"cpu_time\tmax_rss\n{60 * minutes}\t5\n")
 
 
-def keep(folder: Path, *settings: str) -> None:
+def keep(folder: Path, *settings: str, check: bool = True) -> str:
     command = [sys.executable, SCRIPT, "laptop", *settings]
-    subprocess.run(command, cwd=folder, check=True)
+    return subprocess.run(command, cwd=folder, check=check, capture_output=True, text=True).stderr
 
 
 def test_named_settings_are_replaced_and_others_stay(tmp_path):
@@ -56,3 +58,14 @@ def test_named_settings_are_replaced_and_others_stay(tmp_path):
     stamps = pq.read_schema(kept / "laptop.parquet").metadata
     runs = {key.decode(): json.loads(value)["runs"] for key, value in stamps.items()}
     assert runs == {"one": ["of 1.25"], "two": ["of 2.0"]}
+
+
+@pytest.mark.parametrize("missing", ["data/laptop/runs", "benchmarks/results/laptop"])
+def test_what_is_missing_is_named_and_nothing_kept(tmp_path, missing):
+    kept = tmp_path / "data/reference"
+    kept.mkdir(parents=True)
+    make(tmp_path, "one", 1.0, 1.0)
+    shutil.rmtree(tmp_path / missing)
+    (line,) = keep(tmp_path, "one", check=False).splitlines()
+    assert line.startswith(missing)
+    assert not list(kept.iterdir())
