@@ -6,6 +6,7 @@
 setting where it is hardest, and compares with the exact optimum. `deep`: three layers, `joint`, by
 protocol laptop with one thing changed at a time, n = 10 and all seeds unless others are given.
 `softmax`: softmax attention, `joint_heads`, likewise, n = 50 and 1, 4 seeds that do not race.
+`softmax_heads`: with eight attention heads, `joint`, n = 50, 8 seeds.
 """
 
 from __future__ import annotations
@@ -98,8 +99,8 @@ def deep(config: dict, n: int, seeds: int) -> None:
 
 
 SHORT, LONG = {"iterations": 8000}, {"iterations": 64_000}
-SOFTMAX = {  # the same, by n; at 50 all but the first are short
-    50: {
+SOFTMAX = {  # the same, by n
+    50: {  # all but the first are short
         "as it is": {},
         "8,000 iterations instead of 32,000": SHORT,
         "8,000, twice the rate": SHORT | {"lr": 0.02},
@@ -120,18 +121,37 @@ SOFTMAX = {  # the same, by n; at 50 all but the first are short
         "64,000, prompts' rate not grown with the means": LONG | {"prompts_with_means": False},
     },
 }
+SOFTMAX_HEADS = {
+    50: {
+        "as it is": {},
+        "initial scale 0.1 instead of 0.03": {"init_std": 0.1},
+        "initial scale 0.01": {"init_std": 0.01},
+        "initial scale 0.1, twice the rate": {"init_std": 0.1, "lr": 0.02},
+        "initial scale 0.1, four times the rate": {"init_std": 0.1, "lr": 0.04},
+        "initial scale 0.1, means grown over a quarter of training instead of half": {
+            "init_std": 0.1,
+            "means_warmup": 0.25,
+        },
+    }
+}
+SEQUENCES = {  # setting, arm, what is tried, seeds
+    "softmax": ("softmax_clean", "joint_heads", SOFTMAX, 4),
+    "softmax_heads": ("softmax_heads.8", "joint", SOFTMAX_HEADS, 8),
+}
 CLOSE = 0.02  # of the best seed's risk
 
 
-def softmax(config: dict, lengths: list[int], seeds: int) -> None:
+def softmax(
+    config: dict, name: str, arm: str, variants: dict[int, dict], lengths: list[int], seeds: int
+) -> None:
     read = read_config(config)
-    setting = read.settings["softmax_clean"]
-    (curve,) = (c for c in setting.curves if c.arm == "joint_heads")
+    setting = read.settings[name]
+    (curve,) = (c for c in setting.curves if c.arm == arm)
     mix = make_spec(setting.name, setting.block)
     laptop = read.protocols["laptop"].run(curve)
     print("| n | recipe | best seed | median seed | seeds within 2% of it |\n|---|---|---|---|---|")
-    tried = [(length, *variant) for length in lengths for variant in SOFTMAX[length].items()]
-    for n, name, changes in tried:
+    tried = [(length, *item) for length in lengths for item in variants[length].items()]
+    for n, variant, changes in tried:
         run = replace(laptop, recipe=replace(laptop.recipe, race=(), **changes))
         rows = train(GaussianContexts(mix, n), [run], range(seeds)).rows
         done = [row for row in rows if row["status"] == "ok"]
@@ -140,23 +160,26 @@ def softmax(config: dict, lengths: list[int], seeds: int) -> None:
         risk, error = (best[key] / mix.label_power for key in ("risk", "risk_se"))
         close = (found < (1 + CLOSE) * risk).sum()
         texts = f"{risk:.4f} ± {error:.4f} | {np.median(found):.4f} | {close} of {seeds}"
-        print(f"| {n} | {name} | {texts} |", flush=True)
+        print(f"| {n} | {variant} | {texts} |", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--recipe", choices=[*VARIANTS, "deep", "softmax"], default="joint_heads")
-    parser.add_argument("--n", type=int, help="for softmax 50 or 1")
+    recipes = [*VARIANTS, "deep", *SEQUENCES]
+    parser.add_argument("--recipe", choices=recipes, default="joint_heads")
+    parser.add_argument("--n", type=int, help="for softmax 50 or 1, for softmax_heads 50")
     parser.add_argument("--seeds", type=int)
     args = parser.parse_args()
-    if args.recipe == "softmax" and args.n not in (None, *SOFTMAX):
-        known = " or ".join(map(str, SOFTMAX))
-        parser.error(f"nothing is listed for softmax at n = {args.n}; use {known}")
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
     if args.recipe == "deep":
         deep(config, args.n or 10, args.seeds or 50)
-    elif args.recipe == "softmax":
-        softmax(config, [args.n] if args.n else list(SOFTMAX), args.seeds or 4)
+    elif args.recipe in SEQUENCES:
+        name, arm, variants, seeds = SEQUENCES[args.recipe]
+        if args.n not in (None, *variants):
+            known = " or ".join(map(str, variants))
+            parser.error(f"nothing is listed for {args.recipe} at n = {args.n}; use {known}")
+        lengths = [args.n] if args.n else list(variants)
+        softmax(config, name, arm, variants, lengths, args.seeds or seeds)
     else:
         one_layer(config, args.recipe, args.n or 50, args.seeds or 50)
 

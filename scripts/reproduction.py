@@ -118,6 +118,7 @@ if __name__ == "__main__":
         regret=rows_of(args.kept / "deep_regret.csv"),
         recipe_deep=text_of(args.kept / "recipe_deep.md"),
         recipe_softmax=text_of(args.kept / "recipe_softmax.md"),
+        recipe_softmax_heads=text_of(args.kept / "recipe_softmax_heads.md"),
         random_mixtures=pd.read_csv(args.kept / "random_mixtures.csv"),
     )
     with atomic_path(args.output) as temporary:
