@@ -47,7 +47,7 @@ POINTS = {
     ("doubling", "softmax"): [
         *("softmax_clean/10", "softmax_clean/1", "softmax_clean/50"),
         *("softmax_noisy/1/finetune", "softmax_noisy/10"),
-        *("softmax_heads.8/10", "softmax_heads.8/50/joint", "softmax_heads.4/50/joint_heads"),
+        *("softmax_heads.8/10", "softmax_heads.8/50", "softmax_heads.4/50/joint_heads"),
     ],
     ("doubling", "transformer"): ["transformer/10"],
 }
