@@ -30,12 +30,20 @@ PROTOCOLS = ("laptop", "exact", "paper")
 
 
 def read_kept(folder: Path) -> Kept:
-    return Kept(
+    kept = Kept(
         **{name: read_table(folder / f"{name}.parquet", RISKS) for name in PROTOCOLS},
         bounds=read_table(folder / "laptop_bounds.parquet", BOUNDS),
         costs={name: pd.read_csv(folder / f"{name}_costs.csv") for name in ("laptop", "paper")},
         speed=json.loads((folder / "speed.json").read_text()),
     )
+    one_layer = kept.paper[kept.paper.layers == 1]
+    for name in sorted(set(one_layer.setting) - set(kept.exact.setting)):
+        raise SystemExit(
+            f"{folder}/exact.parquet lacks {name}, which paper.parquet has and the page compares: "
+            f"snakemake --config protocol=exact -- data/exact/risks/{name}.parquet, then "
+            f"python scripts/reference.py exact {name}"
+        )
+    return kept
 
 
 def rows_of(path: Path) -> list[dict]:
