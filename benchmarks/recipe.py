@@ -6,7 +6,8 @@
 setting where it is hardest, and compares with the exact optimum. `deep`: three layers, `joint`, by
 protocol laptop with one thing changed at a time, n = 10 and all seeds unless others are given.
 `softmax`: softmax attention, `joint_heads`, likewise, n = 50 and 1, 4 seeds that do not race.
-`softmax_heads`: with eight attention heads, `joint`, n = 50, 8 seeds.
+`softmax_heads` and `softmax_shared`: with eight attention heads, `joint` and `shared`, n = 50, 8
+seeds. `softmax_finetune`: fine-tuned prompts at n = 1, where the weights are as they started.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from decoupling.models.arms import ARMS  # noqa: E402
 from decoupling.plan.config import read_config, read_setting  # noqa: E402
+from decoupling.plan.jobs.training import setting_runs  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.theory.optimum import optima  # noqa: E402
@@ -134,9 +136,29 @@ SOFTMAX_HEADS = {
         },
     }
 }
+SMALL = {"init_std": 0.1}
+SOFTMAX_SHARED = {
+    50: {
+        "as it is": {},
+        "16,000 iterations instead of 8,000": {"iterations": 16_000},
+        "initial scale 0.1 instead of 0.3": SMALL,
+        "initial scale 0.1, 16,000 iterations": SMALL | {"iterations": 16_000},
+        "initial scale 0.1, three times the rate": SMALL | {"lr": 0.03},
+    }
+}
+SOFTMAX_FINETUNE = {
+    1: {
+        "as it is": {},
+        "initial scale 0.1 instead of 0.3": SMALL,
+        "initial scale 0.03": {"init_std": 0.03},
+        "initial scale 0.01": {"init_std": 0.01},
+    }
+}
 SEQUENCES = {  # setting, arm, what is tried, seeds
     "softmax": ("softmax_clean", "joint_heads", SOFTMAX, 4),
     "softmax_heads": ("softmax_heads.8", "joint", SOFTMAX_HEADS, 8),
+    "softmax_shared": ("softmax_heads.8", "shared", SOFTMAX_SHARED, 8),
+    "softmax_finetune": ("softmax_clean", "finetune", SOFTMAX_FINETUNE, 8),
 }
 CLOSE = 0.02  # of the best seed's risk
 
@@ -145,16 +167,15 @@ def softmax(
     config: dict, name: str, arm: str, variants: dict[int, dict], lengths: list[int], seeds: int
 ) -> None:
     read = read_config(config)
-    setting = read.settings[name]
-    (curve,) = (c for c in setting.curves if c.arm == arm)
+    setting = replace(read.settings[name], arms=(arm,))
     mix = make_spec(setting.name, setting.block)
-    laptop = read.protocols["laptop"].run(curve)
+    laptop = setting_runs(read.protocols["laptop"], setting)
     print("| n | recipe | best seed | median seed | seeds within 2% of it |\n|---|---|---|---|---|")
     tried = [(length, *item) for length in lengths for item in variants[length].items()]
     for n, variant, changes in tried:
-        run = replace(laptop, recipe=replace(laptop.recipe, race=(), **changes))
-        rows = train(GaussianContexts(mix, n), [run], range(seeds)).rows
-        done = [row for row in rows if row["status"] == "ok"]
+        runs = [replace(run, recipe=replace(run.recipe, race=(), **changes)) for run in laptop]
+        rows = train(GaussianContexts(mix, n), runs, range(seeds)).rows
+        done = [row for row in rows if row["arm"] == arm and row["status"] == "ok"]
         best = min(done, key=lambda row: row["selection_risk"])
         found = np.array([row["risk"] for row in done]) / mix.label_power
         risk, error = (best[key] / mix.label_power for key in ("risk", "risk_se"))
@@ -167,7 +188,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     recipes = [*VARIANTS, "deep", *SEQUENCES]
     parser.add_argument("--recipe", choices=recipes, default="joint_heads")
-    parser.add_argument("--n", type=int, help="for softmax 50 or 1, for softmax_heads 50")
+    parser.add_argument("--n", type=int, help="for softmax 50 or 1, for its others the one")
     parser.add_argument("--seeds", type=int)
     args = parser.parse_args()
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())

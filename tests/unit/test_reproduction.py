@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import runpy
+import shutil
+from pathlib import Path
+
 import pandas as pd
 import pytest
 from decoupling.results import reproduction
 from decoupling.results.reproduction import Kept
 from decoupling.results.tables import POINT
+
+ROOT = Path(__file__).parents[2]
 
 
 def risks(rows: list[tuple]) -> pd.DataFrame:
@@ -110,3 +116,13 @@ def test_hours_at_the_papers_protocol() -> None:
     assert found["f"]["paper_hours"] == pytest.approx(2 * 2 * 20_000 * 50 * 0.36e-3 / 3600)
     assert found["g"]["paper_hours"] == pytest.approx(2 * 20_000 * 50 * 3.6e-3 / 3600)
     assert reproduction.job(kept)["literal_hours"] == pytest.approx(3 * 1e6 * 0.5 / 3600)
+
+
+def test_a_setting_that_exact_lacks_is_named(tmp_path) -> None:
+    """One layer at `paper` is compared with `exact`, point by point."""
+    kept = shutil.copytree(ROOT / "data/reference", tmp_path / "kept")
+    exact = pd.read_parquet(kept / "exact.parquet")
+    exact[exact.setting != "fig2d"].to_parquet(kept / "exact.parquet")
+    read_kept = runpy.run_path(str(ROOT / "scripts/reproduction.py"))["read_kept"]
+    with pytest.raises(SystemExit, match="lacks fig2d"):
+        read_kept(kept)
