@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from decoupling.results.tables import (
 )
 
 PROTOCOLS = ("laptop", "exact", "paper")
+PRINTED = 1e-6  # what is left out of numbers printed with 8 digits, and more
 
 
 def read_kept(folder: Path) -> Kept:
@@ -49,6 +51,20 @@ def read_kept(folder: Path) -> Kept:
 def rows_of(path: Path) -> list[dict]:
     """Of a table that is kept; none where it is not there yet."""
     return pd.read_csv(path).to_dict("records") if path.exists() else []
+
+
+def more_training(path: Path, risks: pd.DataFrame) -> list[dict]:
+    """What more training changes, which must be a change of the risks that are kept."""
+    rows = rows_of(path)
+    kept = risks.set_index(["setting", "n", "layers", "arm"]).normalized
+    for row in rows:
+        point = row["setting"], row["n"], row["layers"], row["arm"]
+        if not math.isclose(row["risk"], kept[point], rel_tol=PRINTED):
+            raise SystemExit(
+                f"{path}: {point} is compared with {row['risk']}, and {kept[point]:.8g} is kept; "
+                "run benchmarks/more_training.py again, as its help says"
+            )
+    return rows
 
 
 def text_of(path: Path) -> str:
@@ -101,12 +117,12 @@ if __name__ == "__main__":
         for name, schema in (("", RISKS), ("_bounds", BOUNDS), ("_prompt_share", PROMPT_SHARE))
     )
     found |= softmax_facts(risks, bounds, shares, read_all(args.softmax, THEORY))
-    found |= moved(rows_of(args.kept / "softmax_doubling.csv"))
+    found |= moved(more_training(args.kept / "softmax_doubling.csv", risks))
     risks, bounds = (
         read_table(args.kept / f"transformer{name}.parquet", schema)
         for name, schema in (("", RISKS), ("_bounds", BOUNDS))
     )
-    twice = rows_of(args.kept / "transformer_doubling.csv")
+    twice = more_training(args.kept / "transformer_doubling.csv", risks)
     found |= transformer_facts(risks, bounds, read_all(args.softmax, THEORY), twice)
     found |= real_facts(read_table(args.kept / "real.parquet", REAL))
     environment = jinja2.Environment(
@@ -122,11 +138,13 @@ if __name__ == "__main__":
         recipe_joint=(args.kept / "recipe_joint.md").read_text(),
         batch_noise=rows_of(args.kept / "batch_noise.csv"),
         rounding=rows_of(args.kept / "rounding.csv"),
-        doubling=rows_of(args.kept / "deep_doubling.csv"),
-        regret=rows_of(args.kept / "deep_regret.csv"),
+        doubling=more_training(args.kept / "deep_doubling.csv", kept.laptop),
+        regret=more_training(args.kept / "deep_regret.csv", kept.laptop),
         recipe_deep=text_of(args.kept / "recipe_deep.md"),
         recipe_softmax=text_of(args.kept / "recipe_softmax.md"),
         recipe_softmax_heads=text_of(args.kept / "recipe_softmax_heads.md"),
+        recipe_softmax_shared=text_of(args.kept / "recipe_softmax_shared.md"),
+        recipe_softmax_finetune=text_of(args.kept / "recipe_softmax_finetune.md"),
         random_mixtures=pd.read_csv(args.kept / "random_mixtures.csv"),
     )
     with atomic_path(args.output) as temporary:

@@ -22,7 +22,7 @@ settings:
     ("arms", "seeds"),
     [
         ({}, "best of 2 seeds that race,"),
-        ({"plain": {"race": []}}, "best of 2 seeds that race (not plain),"),
+        ({"plain": {"race": []}}, "best of 2 seeds that race (not finetune, plain),"),
         ({"plain": {"race": []}, "joint": {"race": []}}, "best of 2 seeds,"),
     ],
 )

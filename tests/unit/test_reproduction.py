@@ -55,6 +55,32 @@ def test_gains_by_depth() -> None:
             assert found[data, depth, False] == pytest.approx((0.2 / depth, 0.25 / depth))
 
 
+def test_where_the_papers_claims_on_depth_do_not_hold() -> None:
+    """Gaps below d are 3, 2, 1 by depth, above 2, 1, 1.5; shares the same but for one layer."""
+    short, long = {1: 3.0, 2: 2.0, 3: 1.0}, {1: 2.0, 2: 1.0, 3: 1.5}
+    rows = [
+        {"data": "clean", "layers": layers, "short": below, "gap": gap, "share": gap}
+        for below, gaps in ((False, long), (True, short))
+        for layers, gap in gaps.items()
+    ]
+    rows[0]["share"] = 9.0
+    assert reproduction.exceptions(rows) == {
+        "short_gap": ["clean data with 3 layers"],
+        "depth_gap": ["clean data with n ≥ d"],
+        "short_share": ["clean data with 1 layer", "clean data with 3 layers"],
+        "depth_share": ["clean data with n ≥ d"],
+    }
+
+
+def test_the_point_that_batches_change_most() -> None:
+    rows = [
+        {"arm": arm, "n": n, "change": change}
+        for arm, n, change in (("joint", 1, 0.1), ("plain", 1, 0.2), ("joint", 2, -0.3))
+    ]
+    found = reproduction.most_changed(rows)
+    assert [(row["arm"], row["n"]) for row in found] == [("plain", 1), ("joint", 2)]
+
+
 def test_the_papers_protocol_on_more_layers() -> None:
     """Beside `laptop`'s risks; one layer is in a table of its own."""
     laptop = risks([("a", 1, "attention", 2, "joint", 4.0), ("a", 1, "attention", 1, "joint", 9.0)])
@@ -80,9 +106,12 @@ def test_how_far_deeper_points_can_be_trusted() -> None:
     ]
     bounds = pd.DataFrame(rows, columns=[*POINT, "bound"])
     bounds["holds"] = (bounds.n != 2) | (bounds.bound != "joint")
+    bounds = bounds.assign(excess=6.0, excess_se=0.5)
     found = reproduction.trust(pd.concat([table, one_layer]), bounds)
     assert (found["points"], found["bounded"], found["held"]) == (3, 3, 2)
-    assert [(row["n"], row["bound"]) for row in found["broken"]] == [(2, "joint")]
+    (row,) = found["broken"]
+    assert (row["n"], row["bound"]) == (2, "joint")
+    assert (row["relative"], row["errors"]) == pytest.approx((0.2, 12.0))
     assert (found["error"], found["uncertain"]) == (pytest.approx(0.025), 1)
     assert (found["tail"], found["tail_median"], found["heaviest"]["n"]) == (0.3, 0.2, 2)
     assert (found["diverged"], found["seeds"], found["finished"]) == (4, 150, 7)
@@ -126,3 +155,14 @@ def test_a_setting_that_exact_lacks_is_named(tmp_path) -> None:
     read_kept = runpy.run_path(str(ROOT / "scripts/reproduction.py"))["read_kept"]
     with pytest.raises(SystemExit, match="lacks fig2d"):
         read_kept(kept)
+
+
+def test_changes_are_of_the_risks_that_are_kept(tmp_path) -> None:
+    more_training = runpy.run_path(str(ROOT / "scripts/reproduction.py"))["more_training"]
+    kept = risks([("a", 1, "softmax", 1, "joint", 4.0)])
+    path = tmp_path / "doubling.csv"
+    assert more_training(path, kept) == []
+    path.write_text("setting,n,layers,arm,risk,changed\na,1,1,joint,0.4,0.3\n")
+    assert [row["changed"] for row in more_training(path, kept)] == [0.3]
+    with pytest.raises(SystemExit, match="is compared with"):
+        more_training(path, kept.assign(normalized=0.41))

@@ -62,7 +62,8 @@ def found() -> dict:
             for head, share in ((1, 0.5), (2, 0.125))
         ]
     )
-    bounds = pd.DataFrame({"holds": [True, True, False], "arm": ["joint", "shared", "plain"]})
+    bounds = kept[0][kept[0].n == 10].tail(3)[[*POINT]]  # finetune, joint, joint_heads
+    bounds = bounds.assign(excess=[-1.0, -2.0, 0.5], excess_se=0.1, holds=[True, True, False])
     both = pd.concat([theory(name, own) for name, own in lengths.items()])
     return facts.softmax_facts(pd.concat(kept), bounds, shares, both)
 
@@ -76,6 +77,8 @@ def test_gap_as_a_share_of_linear_attentions(found: dict):
     assert row["of_linear"] == pytest.approx(0.1 / 0.1)
     assert row["of_linear_se"] == pytest.approx(0.003 * 2**0.5 / 0.1)
     assert (row["zero_prompt"], row["shared"]) == pytest.approx((0.1, 0.2))
+    # (plain − shared) / (plain − joint) has derivatives 8, −10 and 2 by plain, shared and joint.
+    assert row["shared_se"] == pytest.approx(0.003 * 168**0.5)
     off = {arm: row[f"{arm}_off"] for arm in ("plain", "finetune", "joint", "joint_heads")}
     assert off == pytest.approx({arm: RISK[arm] / THEOREM[arm] - 1 for arm in off})
     assert row["joint_heads_off_se"] == pytest.approx(0.003 / 0.25)
@@ -112,18 +115,30 @@ def test_shares_bounds_and_seeds(found: dict):
     assert found["softmax_shares"][1]["cells"]["joint"] == [0.5, 0.1, 0.9]
     assert found["softmax_shares"][1]["alone"] == pytest.approx(1 / 11)
     assert (found["softmax_bounds"]["held"], found["softmax_bounds"]["all"]) == (2, 3)
-    assert [row["arm"] for row in found["softmax_bounds"]["broken"]] == ["plain"]
+    (row,) = found["softmax_bounds"]["broken"]
+    assert row["arm"] == "joint_heads"  # whose risk is 2
+    assert (row["relative"], row["errors"]) == pytest.approx((0.25, 5.0))
     assert found["softmax_seeds"]["diverged"] == 5 * 6  # one of 16 at every point
-    assert len(found["softmax_seeds"]["far"]) == found["softmax_seeds"]["points"] == 5 * 6
-    near = risks("softmax_clean", [10]).assign(median=lambda table: 1.009 * table.risk)
+    assert (found["softmax_seeds"]["whole"], found["softmax_seeds"]["far"]) == (0, [])
+    whole = risks("softmax_clean", [10]).assign(seeds_stopped=0)
+    raced = risks("softmax_noisy", [10])
+    assert len(facts.seeds(pd.concat([whole, raced]))["far"]) == 6
+    near = whole.assign(median=lambda table: 1.009 * table.risk)
     assert facts.seeds(near)["far"] == []
+
+
+def test_how_much_of_a_token_a_prompt_has(found: dict):
+    """A share of a half and a tenth below 0.1, at n = 10 only."""
+    joint = found["softmax_heard"]["joint"]
+    assert joint["mean"] == pytest.approx([5.5, 5.5])
+    assert joint["least"] == pytest.approx([0.2, 0.2])
 
 
 def test_transformers_beside_theorem_and_twice_the_iterations():
     kept = pd.concat(
         [risks("transformer", [10], less, layers) for layers, less in ((1, 0), (2, 0.1))]
     )
-    bounds = pd.DataFrame({"holds": [True]})
+    bounds = kept.head(1)[[*POINT]].assign(excess=-1.0, excess_se=0.1, holds=True)
     twice = [{"n": 10, "layers": 2, "arm": "joint", "changed": 0.19}]
     other = theory("softmax_clean", [10]).assign(normalized=7.0)
     made = facts.transformer_facts(

@@ -211,11 +211,13 @@ def _whose(curves: Iterable[Curve], others: Iterable[Curve]) -> str:
 
 
 def _race(runs: Iterable[Run]) -> str:
-    scratch = [run for run in runs if run.parts.weights]
-    apart = sorted({run.arm for run in scratch if not run.recipe.race})
-    if all(run.arm in apart for run in scratch):
+    """What is fine-tuned has the winners of plain's race, or every seed where it has none."""
+    apart = {run.arm for run in runs if run.parts.weights and not run.recipe.race}
+    if "plain" in apart:
+        apart |= {run.arm for run in runs if not run.parts.weights}
+    if all(run.arm in apart for run in runs):
         return ""
-    return f" that race (not {', '.join(apart)})" if apart else " that race"
+    return f" that race (not {', '.join(sorted(apart))})" if apart else " that race"
 
 
 def _gradient(recipe: Recipe) -> str:

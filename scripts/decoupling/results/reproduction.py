@@ -15,7 +15,7 @@ from ..problem.mixture import TaskMixture
 from ..problem.moments import population_moments
 from ..theory.gaps import GAPS, gap, slope
 from ..theory.theorems import joint
-from .scoreboard import deviations
+from .scoreboard import deviations, violations
 from .tables import POINT
 
 PAPER_STEPS, PAPER_SEEDS = 20_000, 50
@@ -45,17 +45,21 @@ def facts(
     curves = {
         name: rows.set_index(["setting", "n", "arm"]).risk for name, rows in theory.groupby("curve")
     }
+    beside = protocols(kept, curves, published)
+    depth_gains = gains(kept.laptop)
     return {
         "one_layer": list(one_layer(kept.laptop, curves)),
         "plain_adam": list(one_layer(kept.exact, curves)),
-        "protocols": protocols(kept, curves, published),
+        "protocols": beside,
+        "most_changed": most_changed(beside),
         "paper_deep": paper_deep(kept),
         "batch_cost": span(_batch_cost(kept)),
         "costs": list(costs(kept, figures)),
         "job": job(kept),
         "speed": kept.speed,
         "deep": depths(kept.laptop),
-        "gains": gains(kept.laptop),
+        "gains": depth_gains,
+        "exceptions": exceptions(depth_gains),
         "trust": trust(kept.laptop, kept.bounds),
         "slopes": slopes(rates),
         "printed_prompt": printed_prompt(specs["figA1d"], 1),
@@ -114,6 +118,13 @@ def protocols(
             }
         )
     return found
+
+
+def most_changed(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of every arm the point that batches change most."""
+    by_size = sorted(rows, key=lambda row: -abs(row["change"]))
+    most = {row["arm"]: row for row in reversed(by_size)}
+    return [most[arm] for arm in ARMS if arm in most]
 
 
 def paper_deep(kept: Kept) -> list[dict[str, Any]]:
@@ -210,6 +221,27 @@ def gains(laptop: pd.DataFrame) -> list[dict[str, Any]]:
     return means.reset_index().to_dict("records")
 
 
+def exceptions(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Where `gains` are not as the paper says: `short`, larger below d than above; `depth`, smaller
+    with every layer; each for the gap and for its share of plain's risk."""
+    by_point = {(row["data"], row["layers"], row["short"]): row for row in rows}
+    found: dict[str, list[str]] = {}
+    for what in ("gap", "share"):
+        value = {point: row[what] for point, row in by_point.items()}
+        found[f"short_{what}"] = [
+            f"{data} data with {layers} layer{'s' if layers > 1 else ''}"
+            for data, layers, short in value
+            if short and value[data, layers, True] <= value[data, layers, False]
+        ]
+        found[f"depth_{what}"] = [
+            f"{data} data with n {'<' if short else '≥'} d"
+            for data, layers, short in value
+            if layers == 1
+            and not value[data, 1, short] > value[data, 2, short] > value[data, 3, short]
+        ]
+    return found
+
+
 def trust(laptop: pd.DataFrame, bounds: pd.DataFrame) -> dict[str, Any]:
     """What can be said of the deeper points: bounds, standard errors, tails, seeds."""
     deeper = laptop[laptop.layers > 1]
@@ -219,7 +251,7 @@ def trust(laptop: pd.DataFrame, bounds: pd.DataFrame) -> dict[str, Any]:
         "points": len(deeper),
         "bounded": len(holds),
         "held": int(holds.sum()),
-        "broken": bounds[~bounds.holds].to_dict("records"),
+        "broken": violations(bounds, laptop),
         "error": (deeper.risk_se / deeper.risk).max(),
         "uncertain": int((deeper.risk_se / deeper.risk > 0.01).sum()),
         "tail": deeper.tail_share.max(),

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .scoreboard import violations
+
 ARMS = ("plain", "zero_prompt", "shared", "finetune", "joint", "joint_heads")
 SETTINGS = {"softmax_clean": "clean", "softmax_noisy": "noisy"}
 FIGURE = "softmax_heads"  # its settings have other numbers of heads
@@ -28,6 +30,7 @@ def softmax_facts(
     gaps = [gap(points, theorems, name, n) for name, n in _lengths(risks)]
     long = [row for row in gaps if row["n"] >= LONG]
     by_heads = heads(points, theorems)
+    rows = [attention(shares, name, n) for name, n in _lengths(risks)]
     return {
         "softmax_risks": [listed(points, theorems, name, n) for name, n in _lengths(risks)],
         "softmax_gaps": gaps,
@@ -39,10 +42,11 @@ def softmax_facts(
         "softmax_tuned": [
             row for row in gaps if row["finetune_off"] < -VISIBLE * row["finetune_off_se"]
         ],
-        "softmax_shares": [attention(shares, name, n) for name, n in _lengths(risks)],
+        "softmax_shares": rows,
+        "softmax_heard": heard(rows),
         "softmax_heads": by_heads,
         "softmax_below": below(by_heads),
-        "softmax_bounds": kept(bounds),
+        "softmax_bounds": kept(bounds, risks),
         "softmax_seeds": seeds(risks),
     }
 
@@ -66,13 +70,14 @@ def listed(points: pd.DataFrame, theorems: pd.Series, name: str, n: int) -> dict
 
 def gap(points: pd.DataFrame, theorems: pd.Series, name: str, n: int) -> dict[str, Any]:
     """What joint prompts take off plain, beside linear attention's; which part of it a prompt of
-    zeros and a shared one have. Errors of the two risks are added as if they were independent,
-    which is too much: they are of the same contexts."""
+    zeros and a shared one have. Errors of risks are added as if they were independent, which is
+    too much: they are of the same contexts."""
     risk = {arm: points.loc[(name, n, arm)].normalized for arm in ARMS}
     error = {arm: points.loc[(name, n, arm)].normalized_se for arm in ARMS}
     theorem = {arm: theorems[name, n, arm] for arm in ("plain", "finetune", "joint", "joint_heads")}
     own, linear = risk["plain"] - risk["joint"], theorem["plain"] - theorem["joint"]
     spread = float(np.hypot(error["plain"], error["joint"]))
+    parts = {arm: (risk["plain"] - risk[arm]) / own for arm in ("zero_prompt", "shared")}
     return {
         "data": SETTINGS[name],
         "n": n,
@@ -83,9 +88,14 @@ def gap(points: pd.DataFrame, theorems: pd.Series, name: str, n: int) -> dict[st
         "linear": linear,
         "of_linear": own / linear,
         "of_linear_se": spread / linear,
-        "zero_prompt": (risk["plain"] - risk["zero_prompt"]) / own,
-        "shared": (risk["plain"] - risk["shared"]) / own,
-        "part_se": spread / own,
+        **parts,
+        **{
+            f"{arm}_se": float(
+                np.linalg.norm([(1 - part) * error["plain"], error[arm], part * error["joint"]])
+            )
+            / own
+            for arm, part in parts.items()
+        },
         **{f"{arm}_off": risk[arm] / value - 1 for arm, value in theorem.items()},
         **{f"{arm}_off_se": error[arm] / value for arm, value in theorem.items()},
     }
@@ -96,6 +106,18 @@ def attention(shares: pd.DataFrame, name: str, n: int) -> dict[str, Any]:
     rows = shares[(shares.setting == name) & (shares.n == n) & (shares["head"] == 1)]
     cells = {row.arm: [row.share, row.low, row.high] for row in rows.itertuples()}
     return {"data": SETTINGS[name], "n": n, "cells": cells, "alone": 1 / (n + 1)}
+
+
+def heard(rows: list[dict[str, Any]]) -> dict[str, dict[str, list[float]]]:
+    """From what to what, by arm: the mean share over one token's, n = 1 aside, where it is about a
+    half for all; and of long contexts, over the mean what a tenth is below."""
+    found = {}
+    for arm in rows[0]["cells"]:
+        mean = [row["cells"][arm][0] / row["alone"] for row in rows if row["n"] > 1]
+        cells = [row["cells"][arm] for row in rows if row["n"] >= LONG]
+        least = [low / share for share, low, _ in cells]
+        found[arm] = {"mean": [min(mean), max(mean)], "least": [min(least), max(least)]}
+    return found
 
 
 def heads(points: pd.DataFrame, theorems: pd.Series) -> list[dict[str, Any]]:
@@ -139,26 +161,24 @@ def below(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {"heads": most, "arms": found}
 
 
-def kept(bounds: pd.DataFrame) -> dict[str, Any]:
+def kept(bounds: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
     """How many bounds there are, how many hold, and which do not."""
-    broken = bounds[~bounds.holds]
-    return {
-        "all": len(bounds),
-        "held": int(bounds.holds.sum()),
-        "broken": broken.to_dict("records"),
-    }
+    held = int(bounds.holds.sum())
+    return {"all": len(bounds), "held": held, "broken": violations(bounds, risks)}
 
 
 def seeds(risks: pd.DataFrame) -> dict[str, Any]:
-    """How many diverged or stopped, and where the median of those that finished is far from the
-    best: other seeds are stuck there."""
-    apart = risks["median"] / risks.risk - 1
-    far = risks.assign(apart=apart)[apart > STUCK].sort_values("apart", ascending=False)
+    """How many diverged or stopped; and where none stopped, at which points the median seed is far
+    from the best: others are stuck there. (A median of winners says nothing of that.)"""
+    whole = risks[risks.seeds_stopped == 0]
+    apart = whole["median"] / whole.risk - 1
+    far = whole.assign(apart=apart)[apart > STUCK].sort_values("apart", ascending=False)
     return {
         "total": int(risks.seeds_total.sum()),
         "stopped": int(risks.seeds_stopped.sum()),
         "diverged": int((risks.seeds_total - risks.seeds_ok - risks.seeds_stopped).sum()),
         "points": len(risks),
+        "whole": len(whole),
         "stuck": STUCK,
         "far": far[["setting", "n", "arm", "apart"]].to_dict("records"),
     }
@@ -200,7 +220,7 @@ def transformer_facts(
     }
     return {
         "transformer": rows,
-        "transformer_bounds": kept(bounds),
+        "transformer_bounds": kept(bounds, risks),
         "transformer_gain": gain,
         "transformer_doubled": _doubled_gains(rows),
     }
