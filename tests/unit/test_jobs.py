@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -53,6 +54,15 @@ def test_long_jobs_start_first(config, name: str):
         for other_priority, other in rows:
             if other.core_minutes > 2 * row.core_minutes:
                 assert other_priority > priority, (row, other)
+
+
+def test_the_plain_that_is_only_tuned_counts_as_work(config):
+    protocol, setting = config.protocols["laptop"], config.settings["softmax_clean"]
+    tuned, both, plain = (
+        training.priority(protocol, replace(setting, arms=arms), 10)
+        for arms in (("finetune",), ("plain", "finetune"), ("plain",))
+    )
+    assert tuned == both > plain
 
 
 def test_a_model_that_does_not_say_how_fast_it_is_asks_for_as_much_as_any():

@@ -31,3 +31,10 @@ def test_a_figure_says_which_arms_do_not_race(arms: dict, seeds: str):
     raw["protocols"]["p"]["softmax"] = RECIPE | {"arms": arms}
     note = read_config(raw).note("x")
     assert note == f"Protocol p: {seeds} batches of 64, 10 iterations"
+
+
+def test_a_figure_of_fine_tuning_alone_says_that_its_seeds_do_not_race():
+    raw = deepcopy(CONFIG)
+    raw["settings"]["x"]["arms"] = ["finetune", "joint"]
+    raw["protocols"]["p"]["softmax"] = RECIPE | {"arms": {"plain": {"race": []}}}
+    assert "best of 2 seeds that race (not finetune)," in read_config(raw).note("x")

@@ -194,12 +194,14 @@ class Protocol:
         return f"Protocol {self.name}: " + "; ".join(parts)
 
     def _how(self, recipe: str, curves: Iterable[Curve]) -> str:
-        general, count = self.recipes[recipe].general, self.recipes[recipe].seeds
+        block = self.recipes[recipe]
+        general, count = block.general, block.seeds
         seeds = f"best of {count} seed{'s' if count > 1 else ''}"
         runs = [self.run(curve) for curve in curves]
         found = {run.recipe.iterations for run in runs}
         most = f" to {max(found):,}" if len(found) > 1 else ""
-        return f"{seeds}{_race(runs)}, {_gradient(general)}, {min(found):,}{most} iterations"
+        race = _race(runs, block.of("plain"))
+        return f"{seeds}{race}, {_gradient(general)}, {min(found):,}{most} iterations"
 
 
 def _whose(curves: Iterable[Curve], others: Iterable[Curve]) -> str:
@@ -210,12 +212,12 @@ def _whose(curves: Iterable[Curve], others: Iterable[Curve]) -> str:
     return "deeper" if any(curve.layers > 1 for curve in curves) else "1 layer"
 
 
-def _race(runs: Iterable[Run]) -> str:
-    """What is fine-tuned has the winners of plain's race, or every seed where it has none."""
-    apart = {run.arm for run in runs if run.parts.weights and not run.recipe.race}
-    if "plain" in apart:
-        apart |= {run.arm for run in runs if not run.parts.weights}
-    if all(run.arm in apart for run in runs):
+def _race(runs: Iterable[Run], plain: Recipe) -> str:
+    """What is fine-tuned has the winners of plain's race, or every seed where it has none; whether
+    `plain` itself is drawn or not."""
+    decided = {run.arm: run.recipe if run.parts.weights else plain for run in runs}
+    apart = {arm for arm, recipe in decided.items() if not recipe.race}
+    if len(apart) == len(decided):
         return ""
     return f" that race (not {', '.join(sorted(apart))})" if apart else " that race"
 

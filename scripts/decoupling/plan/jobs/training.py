@@ -26,13 +26,19 @@ def seed_blocks(protocol: Protocol, setting: Setting) -> list[tuple[int, int]]:
 
 @cache
 def setting_runs(protocol: Protocol, setting: Setting) -> list[Run]:
-    """What a protocol trains for a setting, with the `plain` that fine-tuned arms start from where
-    nobody asked for it. Every training job asks, several times."""
+    """What a protocol trains for a setting. Every training job asks, several times."""
+    trained = _trained(setting).items()
+    return [replace(protocol.run(curve), reported=reported) for curve, reported in trained]
+
+
+def _trained(setting: Setting) -> dict[Curve, bool]:
+    """Its curves, which are reported; and the `plain` that fine-tuned arms start from, which is not
+    where nobody asked for it."""
     curves = dict.fromkeys(setting.curves, True)
     for curve in setting.curves:
         if not ARMS[curve.arm].weights:
             curves.setdefault(replace(curve, arm="plain"), False)
-    return [replace(protocol.run(c), reported=reported) for c, reported in curves.items()]
+    return curves
 
 
 def block_runs(protocol: Protocol, setting: Setting, first: int, last: int) -> str:
@@ -76,7 +82,7 @@ def mem_mb(setting: Setting) -> int:
 def minutes(protocol: Protocol, setting: Setting, attempt: int) -> int:
     """Each attempt goes on from the last one's checkpoint, so that none needs to ask for more than
     a day."""
-    most = max(_minutes(protocol.run(curve), curve) for curve in setting.curves)
+    most = max(_minutes(protocol.run(curve), curve) for curve in _trained(setting))
     return min(round(attempt * (30 + most)), MOST_MINUTES)
 
 
@@ -97,7 +103,7 @@ def priority(protocol: Protocol, setting: Setting, n: int) -> int:
         length = n if curve.model.view in SEQUENCES else 1
         return _minutes(protocol.run(curve), curve) * weights * length
 
-    return round(sum(map(work, setting.curves)))
+    return round(sum(map(work, _trained(setting))))
 
 
 def device(protocol: Protocol, setting: Setting) -> str:
