@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -65,20 +66,22 @@ def owners(counts: Sequence[int], block: int) -> np.ndarray:
 def cut(parts: Sequence[np.ndarray], block: int) -> np.ndarray:
     """[…, B_k] of every task as [blocks, …, block]; a task's last block is filled up with zeros."""
     numbers = [-(-part.shape[-1] // block) for part in parts]
-    out = np.empty((sum(numbers), *parts[0].shape[:-1], block), np.float32)
+    shape = parts[0].shape[:-1]
+    out = np.empty((sum(numbers), math.prod(shape), block), np.float32)
     first = 0
     for part, number in zip(parts, numbers, strict=True):
-        count = part.shape[-1]
+        rows = part.reshape(out.shape[1], -1)
+        count = rows.shape[1]
         whole = count // block
         own = out[first : first + number]
         if whole:
-            shape = *part.shape[:-1], whole, block
-            own[:whole] = np.moveaxis(part[..., : whole * block].reshape(shape), -2, 0)
+            blocks = rows[:, : whole * block].reshape(-1, whole, block)
+            own[:whole] = blocks.swapaxes(0, 1)
         if whole < number:
-            own[whole] = 0
-            own[whole, ..., : count - whole * block] = part[..., whole * block :]
+            own[whole, :, count - whole * block :] = 0
+            own[whole, :, : count - whole * block] = rows[:, whole * block :]
         first += number
-    return out
+    return out.reshape(-1, *shape, block)
 
 
 def shares(

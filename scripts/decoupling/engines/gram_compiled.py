@@ -54,8 +54,10 @@ class CompiledEngine(BlockEngine):
         """Errors, [seeds, blocks, BLOCK], and the gradient with respect to the chain."""
         seeds, depth, size, _ = chain.scores.shape
         code = program(depth)
-        matrices = np.stack([chain.scores, chain.values], 2).reshape(seeds, -1, size, size)
-        both = np.stack([matrices, matrices.mT], 2).reshape(seeds, 2 * depth, 2, -1)
+        both = np.empty((seeds, depth, 2, 2, size, size), np.float32)  # each with its transpose
+        for i, matrices in enumerate((chain.scores, chain.values)):
+            both[:, :, i, 0], both[:, :, i, 1] = matrices, matrices.mT
+        both = both.reshape(seeds, 2 * depth, 2, -1)
         prompted = chain.prompts is not None
         prompts = _by_task(chain.prompts if prompted else np.zeros((seeds, 1, size)), cut.tasks)
         starts = _starts(chain, cut.tasks)
@@ -77,18 +79,19 @@ class CompiledEngine(BlockEngine):
 
 
 def _by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:
-    shape = len(vectors), tasks, vectors.shape[-1]
-    return np.array(np.broadcast_to(vectors, shape), np.float32, order="C")
+    out = np.empty((len(vectors), tasks, vectors.shape[-1]), np.float32)
+    out[:] = vectors
+    return out
 
 
 def _starts(chain: Chain, tasks: int) -> np.ndarray:
     """h_k, V_L h_k, V_{L−1}V_L h_k, …: [seeds, K, L + 1, D]."""
-    seeds, _, size, _ = chain.scores.shape
-    head = np.eye(size)[-1:] if chain.heads is None else chain.heads
-    found = [_by_task(np.broadcast_to(head, (seeds, *head.shape[-2:])), tasks)]
-    for layer in reversed(range(chain.values.shape[1])):
-        found.append(found[-1] @ chain.values[:, layer].mT)
-    return np.ascontiguousarray(np.stack(found, 2))
+    seeds, depth, size, _ = chain.scores.shape
+    found = np.empty((seeds, tasks, depth + 1, size), np.float32)
+    found[:, :, 0] = np.eye(size)[-1] if chain.heads is None else chain.heads
+    for i, layer in enumerate(reversed(range(depth))):
+        found[:, :, i + 1] = found[:, :, i] @ chain.values[:, layer].mT
+    return found
 
 
 def _gradient(

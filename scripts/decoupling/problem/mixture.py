@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -93,7 +94,7 @@ class TaskMixture:
             float(fields["noise_var"]),
         )
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Identifies the numbers, whatever the name; random streams depend on it."""
         found = hashlib.sha256()

@@ -13,7 +13,7 @@ In coordinates in which x is white, eigenvectors are independent of eigenvalues,
 
 from __future__ import annotations
 
-import math
+from functools import cache
 
 import numpy as np
 
@@ -65,33 +65,44 @@ class WideContexts:
         noise_part = np.float32(noise) * self._leading[-1, last]
         old = np.vstack([features, labels + noise_part])
         new = np.vstack([longer * features, longer * labels + noise_part])
-        rows, columns = np.triu_indices(len(old))
+        rows, columns = _upper(len(old))
         packed[:, last] += new[rows] * new[columns] - old[rows] * old[columns]
 
 
 def _columns(n: int, dim: int, entries: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     """Those of the factor B that belong to x, with the label's row: [min(n, d), D, count]."""
-    rows, columns = below(n, dim + 1)
+    own, places = _of_x(n, dim)
     count = min(n, dim)
-    own = columns < count
     factor = np.zeros((count, dim + 1, entries.shape[1]), np.float32)
-    factor[columns[own], rows[own]] = entries[own]
+    factor[places] = entries[own]
     factor[range(count), range(count)] = diagonal[:count]
     return factor
+
+
+@cache
+def _of_x(n: int, dim: int) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Which entries below the diagonal belong to x, and their columns and rows."""
+    rows, columns = below(n, dim + 1)
+    own = columns < min(n, dim)
+    return own, (columns[own], rows[own])
+
+
+_upper = cache(np.triu_indices)
 
 
 def _density_ratios(n: int, dim: int, top: np.ndarray, others: np.ndarray) -> np.ndarray:
     """The density of eigenvalues, `top` the largest, if all contexts were moved by t, over that if
     none were: [shifts, count]. Double precision, as e^{t/2} is large."""
     inverse = 1 / np.concatenate([top - others, top[None]]).astype(float)
-    most, exponent = inverse.max(0), (abs(n - dim) - 1) / 2
-    found = []
-    for shift in SHIFTS:
-        left = 1 - shift * inverse  # λ₁ − t − λ_i, and λ₁ − t, over what they are without t
-        with np.errstate(divide="ignore"):  # λ₁ = t
-            ratio = math.exp(shift / 2) * left[:-1].prod(0) * np.abs(left[-1]) ** exponent
-        found.append(np.where(shift * most < 1, ratio, 0))  # 0 where λ₁ − t is not the largest
-    return np.array(found)
+    shifts, exponent = np.array(SHIFTS, float)[:, None], (abs(n - dim) - 1) / 2
+    # λ₁ − t − λ_i, and λ₁ − t, over what they are without t
+    ratios = np.ones((len(SHIFTS), len(top)))
+    for row in inverse[:-1]:
+        ratios *= 1 - shifts * row
+    ratios *= np.exp(shifts / 2)
+    with np.errstate(divide="ignore"):  # λ₁ = t
+        ratios *= np.abs(1 - shifts * inverse[-1]) ** exponent
+    return np.where(shifts * inverse.max(0) < 1, ratios, 0)  # 0 where λ₁ − t is not the largest
 
 
 def _beta_ratios(white: np.ndarray) -> np.ndarray:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 
+@cache
 def below(n: int, size: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows and columns of the entries below the diagonal, row by row."""
     return np.tril_indices(size, -1, min(n, size))
