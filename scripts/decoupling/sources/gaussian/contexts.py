@@ -3,6 +3,8 @@ moments, sequences."""
 
 from __future__ import annotations
 
+from functools import cache, partial
+
 from ...problem.gram import GramBatch, GramSampler
 from ...problem.mixture import TaskMixture
 from ...problem.moments import Moments, batch_moments, population_moments
@@ -14,6 +16,7 @@ class GaussianContexts:
 
     def __init__(self, spec: TaskMixture, n: int) -> None:
         self.spec, self.n = spec, n
+        self._grams = cache(partial(GramSampler, spec, n))  # by stream
 
     @classmethod
     def read(cls, spec: str, n: int) -> GaussianContexts:
@@ -23,11 +26,11 @@ class GaussianContexts:
         return population_moments(self.spec.scaled_means(mean_scale), self.n)
 
     def batch(self, stream: int, index: int, size: int, mean_scale: float = 1.0) -> GramBatch:
-        return GramSampler(self.spec, self.n, stream).batch(index, size, mean_scale)
+        return self._grams(stream).batch(index, size, mean_scale)
 
     def wide_batch(self, stream: int, index: int, size: int, mean_scale: float = 1.0) -> GramBatch:
         """With more contexts of the kinds that errors of deep models depend on, and weights."""
-        return GramSampler(self.spec, self.n, stream).batch(index, size, mean_scale, wide=True)
+        return self._grams(stream).batch(index, size, mean_scale, wide=True)
 
     def sequences(
         self, stream: int, index: int, size: int, mean_scale: float = 1.0
