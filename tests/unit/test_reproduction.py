@@ -81,16 +81,69 @@ def test_the_point_that_batches_change_most() -> None:
     assert [(row["arm"], row["n"]) for row in found] == [("plain", 1), ("joint", 2)]
 
 
+def test_the_papers_protocol_by_curve() -> None:
+    """Two points of attention, of which one is published, and one of the reduced model."""
+    paper = risks(
+        [("a", n, "attention", 1, "plain", risk) for n, risk in ((1, 4.4), (2, 1.9))]
+        + [("a", 1, "reduced", 1, "plain", 4.8)]
+    )
+    exact = risks(
+        [("a", n, "attention", 1, "plain", risk) for n, risk in ((1, 4.0), (2, 2.0))]
+        + [("a", 1, "reduced", 1, "plain", 4.0)]
+    )
+    published = risks([("a", 2, "attention", 1, "plain", 2.25)])
+    theorem = curve({("a", 1, "plain"): 4.0, ("a", 2, "plain"): 2.5})
+    kept = Kept(laptop=exact, exact=exact, paper=paper, bounds=exact, costs={}, speed={})
+    rows = reproduction.protocols(kept, {"theorem": theorem}, published)
+    assert [(row["model"], row["n"], row["published"]) for row in rows] == [
+        ("attention", 1, None),
+        ("attention", 2, 2.25),
+        ("reduced", 1, None),
+    ]
+    attention, reduced = reproduction.by_curve(rows)
+    assert (attention["model"], attention["points"]) == ("attention", 2)
+    assert attention["change"] == pytest.approx({"least": -0.05, "most": 0.1})
+    assert attention["paper"] == pytest.approx({"least": -0.24, "most": 0.1})
+    assert attention["published"] == pytest.approx({"least": -0.1, "most": -0.1})
+    assert reduced["change"] == pytest.approx({"least": 0.2, "most": 0.2})
+    assert reduced["published"] is None
+
+
 def test_the_papers_protocol_on_more_layers() -> None:
-    """Beside `laptop`'s risks; one layer is in a table of its own."""
-    laptop = risks([("a", 1, "attention", 2, "joint", 4.0), ("a", 1, "attention", 1, "joint", 9.0)])
-    paper = risks([("a", 1, "attention", 2, "joint", 5.0), ("a", 1, "attention", 1, "joint", 9.0)])
-    paper = paper.assign(median=[7.5, 9.0], seeds_ok=47)
-    kept = Kept(laptop=laptop, exact=laptop, paper=paper, bounds=laptop, costs={}, speed={})
-    (row,) = reproduction.paper_deep(kept)
-    assert (row["layers"], row["ok"]) == (2, 47)
+    """Beside `laptop`'s risks; one layer is in a table of its own. Of n = 2 `paper` has not all."""
+    points = [("a", 1, "attention", 2, "joint"), ("a", 2, "attention", 2, "joint")]
+    deeper = ("b", 2, "attention", 3, "joint")
+    other = ("a", 2, "attention", 2, "plain")
+    one = ("a", 1, "attention", 1, "joint")
+    rows = [(*points[0], 4.0), (*points[1], 2.0), (*other, 3.0), (*deeper, 1.9), (*one, 9.0)]
+    laptop = risks(rows)
+    laptop["median"] = [4.4, 2.0, 3.0, 1.9, 9.0]
+    paper = risks([(*points[0], 5.0), (*points[1], 1.8), (*deeper, 1.9), (*one, 9.0)])
+    paper = paper.assign(median=[7.5, 1.8, 1.9, 9.0], seeds_ok=47)
+    costs = pd.DataFrame({"setting": ["a", "a", "b"], "n": [1, 2, 2], "core_minutes": 3.0})
+    kept = Kept(
+        laptop=laptop[laptop.layers > 1],
+        exact=laptop,
+        paper=paper,
+        bounds=laptop,
+        costs={"laptop": costs, "paper": costs.assign(core_minutes=40.0)},
+        speed={},
+    )
+    rows = reproduction.paper_deep(kept)
+    expected = [(2, 1, 47), (2, 2, 47), (3, 2, 47)]
+    assert [(row["layers"], row["n"], row["ok"]) for row in rows] == expected
+    row = rows[0]
     assert (row["paper"], row["laptop"]) == pytest.approx((0.5, 0.4))
     assert (row["median"], row["change"]) == pytest.approx((0.75, 0.25))
+    apart = reproduction.deep_apart(rows)
+    assert (apart["above"], apart["furthest"]["n"]) == (1, 1)
+    assert apart["change"] == pytest.approx({"least": -0.1, "most": 0.25})
+    assert apart["median"] == pytest.approx({"least": 0.0, "most": 0.5})
+    assert row["laptop_median"] == pytest.approx(0.44)
+    assert [(row["layers"], row["n"]) for row in apart["reversed"]] == [(3, 2)]
+    minutes = {"paper": 40, "laptop": 3}
+    alike = [{"setting": "a", "n": 1} | minutes, {"setting": "b", "n": 2} | minutes]
+    assert reproduction.deep_minutes(kept) == alike
 
 
 def test_how_far_deeper_points_can_be_trusted() -> None:
@@ -128,9 +181,9 @@ def test_hours_at_the_papers_protocol() -> None:
     one = [("one", n, "attention", 1, arm, 1.0) for n in (1, 2) for arm in arms]
     two = [("two", 1, "attention", 2, arm, 1.0) for arm in ("plain", "joint")]
     spent = pd.DataFrame({"setting": ["one", "one", "two"], "core_minutes": [1.0, 2.0, 4.0]})
-    paper = risks([("fig2c", 50, "attention", 1, arm, 1.0) for arm in arms])
+    paper = risks([("fig2d", 50, "attention", 1, arm, 1.0) for arm in arms])
     job = pd.DataFrame(
-        {"setting": ["fig2c"], "n": [50], "core_minutes": [12.0], "max_rss_mb": [300.0]}
+        {"setting": ["fig2d"], "n": [50], "core_minutes": [12.0], "max_rss_mb": [300.0]}
     )
     kept = Kept(
         laptop=risks(one + two),

@@ -46,13 +46,17 @@ def facts(
         name: rows.set_index(["setting", "n", "arm"]).risk for name, rows in theory.groupby("curve")
     }
     beside = protocols(kept, curves, published)
+    deep = paper_deep(kept)
     depth_gains = gains(kept.laptop)
     return {
         "one_layer": list(one_layer(kept.laptop, curves)),
         "plain_adam": list(one_layer(kept.exact, curves)),
         "protocols": beside,
+        "by_curve": by_curve(beside),
         "most_changed": most_changed(beside),
-        "paper_deep": paper_deep(kept),
+        "paper_deep": deep,
+        "deep_apart": deep_apart(deep) if deep else None,
+        "deep_minutes": deep_minutes(kept),
         "batch_cost": span(_batch_cost(kept)),
         "costs": list(costs(kept, figures)),
         "job": job(kept),
@@ -100,7 +104,7 @@ def protocols(
     exact = kept.exact.set_index(list(POINT)).risk
     authors = published.set_index(list(POINT)).risk
     one_layer = kept.paper[kept.paper.layers == 1]
-    rows = one_layer.sort_values(["setting", "arm", "n"], key=_arms_in_order)
+    rows = one_layer.sort_values(["setting", "model", "arm", "n"], key=_arms_in_order)
     found = []
     for point in rows.itertuples():
         key = (point.setting, point.n, point.model, point.layers, point.arm)
@@ -108,6 +112,7 @@ def protocols(
         found.append(
             {
                 "setting": point.setting,
+                "model": point.model,
                 "arm": point.arm,
                 "n": point.n,
                 "paper": point.risk,
@@ -115,6 +120,24 @@ def protocols(
                 "change": point.risk / exact[key] - 1,
                 "theorem": theorem,
                 "published": authors.get(key),
+            }
+        )
+    return found
+
+
+def by_curve(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of every curve of `protocols` what batches change, and how far from the theorem they and the
+    authors are; None where these published nothing."""
+    found = []
+    for key, points in pd.DataFrame(rows).groupby(["setting", "model", "arm"], sort=False):
+        published = (points.published / points.theorem - 1).dropna()
+        found.append(
+            dict(zip(("setting", "model", "arm"), key, strict=True))
+            | {
+                "points": len(points),
+                "change": span(points.change),
+                "paper": span(points.paper / points.theorem - 1),
+                "published": span(published) if len(published) else None,
             }
         )
     return found
@@ -146,9 +169,41 @@ def paper_deep(kept: Kept) -> list[dict[str, Any]]:
                 "ok": row.seeds_ok,
                 "laptop": other.normalized,
                 "laptop_se": other.normalized_se,
+                "laptop_median": other["median"] / other.risk * other.normalized,
                 "change": row.normalized / other.normalized - 1,
             }
         )
+    return found
+
+
+def deep_apart(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """How far the best seeds of `paper_deep` are above `laptop`'s, `furthest` the point at which it
+    is most; median seeds above the best; and what is above the same with a layer less."""
+    table = pd.DataFrame(rows)
+    risk = table.set_index(["layers", "n", "arm"]).paper
+    return {
+        "change": span(table.change),
+        "above": int((table.change > 0).sum()),
+        "median": span(table["median"] / table.paper - 1),
+        "furthest": max(rows, key=lambda row: row["change"]),
+        "reversed": [
+            row
+            for row in rows
+            if row["paper"] > risk.get((row["layers"] - 1, row["n"], row["arm"]), np.inf)
+        ],
+    }
+
+
+def deep_minutes(kept: Kept) -> list[dict[str, Any]]:
+    """Core-minutes of a (setting, n) of more layers by both protocols, where they have the same
+    arms."""
+    found = []
+    laptop, paper = (kept.costs[name].set_index(["setting", "n"]) for name in ("laptop", "paper"))
+    arms = kept.laptop.groupby(["setting", "n"]).arm.agg(set)
+    for point, rows in kept.paper[kept.paper.layers > 1].groupby(["setting", "n"]):
+        if set(rows.arm) == arms[point]:
+            minutes = {"paper": paper.core_minutes[point], "laptop": laptop.core_minutes[point]}
+            found.append(dict(zip(("setting", "n"), point, strict=True)) | minutes)
     return found
 
 
@@ -177,9 +232,9 @@ def _paper_hours(rows: pd.DataFrame, speed: Mapping[str, Any]) -> float:
 
 
 def job(kept: Kept) -> dict[str, float]:
-    """fig2c, n = 50, all arms: measured here, and extrapolated for the literal implementation."""
-    measured = kept.costs["paper"].set_index(["setting", "n"]).loc[("fig2c", 50)]
-    arms = kept.paper[(kept.paper.setting == "fig2c") & (kept.paper.n == 50)].arm.nunique()
+    """fig2d, n = 50, all arms: measured here, and extrapolated for the literal implementation."""
+    measured = kept.costs["paper"].set_index(["setting", "n"]).loc[("fig2d", 50)]
+    arms = kept.paper[(kept.paper.setting == "fig2d") & (kept.paper.n == 50)].arm.nunique()
     step = kept.speed["ms_per_seed_step"]["literal n=50"]
     return {
         "arms": arms,
