@@ -11,9 +11,10 @@ import pandas as pd
 from decoupling.problem.mixture import TaskMixture
 from decoupling.results.beyond import beyond
 from decoupling.results.files import atomic_path
+from decoupling.results.kept import Kept
 from decoupling.results.published import read_published
 from decoupling.results.real_facts import real_facts
-from decoupling.results.reproduction import Kept, facts
+from decoupling.results.reproduction import facts
 from decoupling.results.softmax_facts import moved, softmax_facts, transformer_facts
 from decoupling.results.tables import (
     BOUNDS,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from decoupling.results import reproduction
-from decoupling.results.reproduction import Kept
+from decoupling.results import paper_facts, reproduction
+from decoupling.results.kept import Kept
 from decoupling.results.tables import POINT
 
 ROOT = Path(__file__).parents[2]
@@ -77,7 +77,7 @@ def test_the_point_that_batches_change_most() -> None:
         {"arm": arm, "n": n, "change": change}
         for arm, n, change in (("joint", 1, 0.1), ("plain", 1, 0.2), ("joint", 2, -0.3))
     ]
-    found = reproduction.most_changed(rows)
+    found = paper_facts.most_changed(rows)
     assert [(row["arm"], row["n"]) for row in found] == [("plain", 1), ("joint", 2)]
 
 
@@ -94,13 +94,13 @@ def test_the_papers_protocol_by_curve() -> None:
     published = risks([("a", 2, "attention", 1, "plain", 2.25)])
     theorem = curve({("a", 1, "plain"): 4.0, ("a", 2, "plain"): 2.5})
     kept = Kept(laptop=exact, exact=exact, paper=paper, bounds=exact, costs={}, speed={})
-    rows = reproduction.protocols(kept, {"theorem": theorem}, published)
+    rows = paper_facts.protocols(kept, {"theorem": theorem}, published)
     assert [(row["model"], row["n"], row["published"]) for row in rows] == [
         ("attention", 1, None),
         ("attention", 2, 2.25),
         ("reduced", 1, None),
     ]
-    attention, reduced = reproduction.by_curve(rows)
+    attention, reduced = paper_facts.by_curve(rows)
     assert (attention["model"], attention["points"]) == ("attention", 2)
     assert attention["change"] == pytest.approx({"least": -0.05, "most": 0.1})
     assert attention["paper"] == pytest.approx({"least": -0.24, "most": 0.1})
@@ -129,13 +129,13 @@ def test_the_papers_protocol_on_more_layers() -> None:
         costs={"laptop": costs, "paper": costs.assign(core_minutes=40.0)},
         speed={},
     )
-    rows = reproduction.paper_deep(kept)
+    rows = paper_facts.paper_deep(kept)
     expected = [(2, 1, 47), (2, 2, 47), (3, 2, 47)]
     assert [(row["layers"], row["n"], row["ok"]) for row in rows] == expected
     row = rows[0]
     assert (row["paper"], row["laptop"]) == pytest.approx((0.5, 0.4))
     assert (row["median"], row["change"]) == pytest.approx((0.75, 0.25))
-    apart = reproduction.deep_apart(rows)
+    apart = paper_facts.deep_apart(rows)
     assert (apart["above"], apart["furthest"]["n"]) == (1, 1)
     assert apart["change"] == pytest.approx({"least": -0.1, "most": 0.25})
     assert apart["median"] == pytest.approx({"least": 0.0, "most": 0.5})
@@ -143,7 +143,7 @@ def test_the_papers_protocol_on_more_layers() -> None:
     assert [(row["layers"], row["n"]) for row in apart["reversed"]] == [(3, 2)]
     minutes = {"paper": 40, "laptop": 3}
     alike = [{"setting": "a", "n": 1} | minutes, {"setting": "b", "n": 2} | minutes]
-    assert reproduction.deep_minutes(kept) == alike
+    assert paper_facts.deep_minutes(kept) == alike
 
 
 def test_how_far_deeper_points_can_be_trusted() -> None:

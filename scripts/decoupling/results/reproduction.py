@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,22 +14,20 @@ from ..problem.mixture import TaskMixture
 from ..problem.moments import population_moments
 from ..theory.gaps import GAPS, gap, slope
 from ..theory.theorems import joint
+from .kept import Kept, arms_in_order, span
+from .paper_facts import (
+    batch_cost,
+    by_curve,
+    deep_apart,
+    deep_minutes,
+    most_changed,
+    paper_deep,
+    protocols,
+)
 from .scoreboard import deviations, violations
 from .tables import POINT
 
 PAPER_STEPS, PAPER_SEEDS = 20_000, 50
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What data/reference/ holds: results by protocol, and measured times."""
-
-    laptop: pd.DataFrame
-    exact: pd.DataFrame
-    paper: pd.DataFrame
-    bounds: pd.DataFrame  # of `laptop`
-    costs: Mapping[str, pd.DataFrame]  # by protocol
-    speed: Mapping[str, Any]
 
 
 def facts(
@@ -57,7 +54,7 @@ def facts(
         "paper_deep": deep,
         "deep_apart": deep_apart(deep) if deep else None,
         "deep_minutes": deep_minutes(kept),
-        "batch_cost": span(_batch_cost(kept)),
+        "batch_cost": span(batch_cost(kept)),
         "costs": list(costs(kept, figures)),
         "job": job(kept),
         "speed": kept.speed,
@@ -76,13 +73,9 @@ def facts(
     }
 
 
-def span(values: pd.Series) -> dict[str, float]:
-    return {"least": values.min(), "most": values.max()}
-
-
 def one_layer(risks: pd.DataFrame, curves: Mapping[str, pd.Series]) -> Iterable[dict[str, Any]]:
     """For every model and arm, the least and the largest deviation from each reference."""
-    points = risks[risks.layers == 1].sort_values(["model", "arm"], key=_arms_in_order)
+    points = risks[risks.layers == 1].sort_values(["model", "arm"], key=arms_in_order)
     for (model, arm), rows in points.groupby(["model", "arm"], sort=False):
         trained = rows.set_index(["setting", "n", "arm"]).risk
         found = {name: deviations(trained, reference) for name, reference in curves.items()}
@@ -94,117 +87,6 @@ def one_layer(risks: pd.DataFrame, curves: Mapping[str, pd.Series]) -> Iterable[
             "theorem": span(found["theorem"]),
             "optimum": span(found["optimum"]) if model == "attention" else None,
         }
-
-
-def protocols(
-    kept: Kept, curves: Mapping[str, pd.Series], published: pd.DataFrame
-) -> list[dict[str, Any]]:
-    """Where the paper's protocol was run on one layer: its risk, the exact gradient's and the
-    authors'."""
-    exact = kept.exact.set_index(list(POINT)).risk
-    authors = published.set_index(list(POINT)).risk
-    one_layer = kept.paper[kept.paper.layers == 1]
-    rows = one_layer.sort_values(["setting", "model", "arm", "n"], key=_arms_in_order)
-    found = []
-    for point in rows.itertuples():
-        key = (point.setting, point.n, point.model, point.layers, point.arm)
-        theorem = curves["theorem"][point.setting, point.n, point.arm]
-        found.append(
-            {
-                "setting": point.setting,
-                "model": point.model,
-                "arm": point.arm,
-                "n": point.n,
-                "paper": point.risk,
-                "exact": exact[key],
-                "change": point.risk / exact[key] - 1,
-                "theorem": theorem,
-                "published": authors.get(key),
-            }
-        )
-    return found
-
-
-def by_curve(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of every curve of `protocols` what batches change, and how far from the theorem they and the
-    authors are; None where these published nothing."""
-    found = []
-    for key, points in pd.DataFrame(rows).groupby(["setting", "model", "arm"], sort=False):
-        published = (points.published / points.theorem - 1).dropna()
-        found.append(
-            dict(zip(("setting", "model", "arm"), key, strict=True))
-            | {
-                "points": len(points),
-                "change": span(points.change),
-                "paper": span(points.paper / points.theorem - 1),
-                "published": span(published) if len(published) else None,
-            }
-        )
-    return found
-
-
-def most_changed(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of every arm the point that batches change most."""
-    by_size = sorted(rows, key=lambda row: -abs(row["change"]))
-    most = {row["arm"]: row for row in reversed(by_size)}
-    return [most[arm] for arm in ARMS if arm in most]
-
-
-def paper_deep(kept: Kept) -> list[dict[str, Any]]:
-    """Where it was run on more layers: its risk beside `laptop`'s, and how many seeds came to the
-    end."""
-    laptop = kept.laptop.set_index(list(POINT))
-    found = []
-    for row in kept.paper[kept.paper.layers > 1].sort_values(["layers", "n", "arm"]).itertuples():
-        other = laptop.loc[(row.setting, row.n, row.model, row.layers, row.arm)]
-        found.append(
-            {
-                "setting": row.setting,
-                "layers": row.layers,
-                "n": row.n,
-                "arm": row.arm,
-                "paper": row.normalized,
-                "paper_se": row.normalized_se,
-                "median": row.median / row.risk * row.normalized,
-                "ok": row.seeds_ok,
-                "laptop": other.normalized,
-                "laptop_se": other.normalized_se,
-                "laptop_median": other["median"] / other.risk * other.normalized,
-                "change": row.normalized / other.normalized - 1,
-            }
-        )
-    return found
-
-
-def deep_apart(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """How far the best seeds of `paper_deep` are above `laptop`'s, `furthest` the point at which it
-    is most; median seeds above the best; and what is above the same with a layer less."""
-    table = pd.DataFrame(rows)
-    risk = table.set_index(["layers", "n", "arm"]).paper
-    return {
-        "change": span(table.change),
-        "above": int((table.change > 0).sum()),
-        "median": span(table["median"] / table.paper - 1),
-        "furthest": max(rows, key=lambda row: row["change"]),
-        "reversed": [
-            row
-            for row in rows
-            if row["paper"] > risk.get((row["layers"] - 1, row["n"], row["arm"]), np.inf)
-        ],
-    }
-
-
-def deep_minutes(kept: Kept) -> list[dict[str, Any]]:
-    """Core-minutes of a (setting, n) of more layers by both protocols, where they have the same
-    arms."""
-    found = []
-    laptop, paper = (kept.costs[name].set_index(["setting", "n"]) for name in ("laptop", "paper"))
-    arms = kept.laptop.groupby(["setting", "n"]).arm.agg(set)
-    for point, rows in kept.paper[kept.paper.layers > 1].groupby(["setting", "n"]):
-        if set(rows.arm) == arms[point]:
-            minutes = {"paper": paper.core_minutes[point], "laptop": laptop.core_minutes[point]}
-            found.append(dict(zip(("setting", "n"), point, strict=True)) | minutes)
-    return found
 
 
 def costs(kept: Kept, figures: Mapping[str, list[str]]) -> Iterable[dict[str, Any]]:
@@ -365,14 +247,3 @@ def published_bias(published: pd.DataFrame, theorem: pd.Series, arm: str) -> dic
 
 def _against(values: pd.Series, reference: pd.Series, arm: str) -> pd.Series:
     return deviations(values.xs(arm, level="arm"), reference.xs(arm, level="arm"))
-
-
-def _arms_in_order(column: pd.Series) -> pd.Series:
-    return column.map(list(ARMS).index) if column.name == "arm" else column
-
-
-def _batch_cost(kept: Kept) -> pd.Series:
-    """`paper` against `exact`, which differ in the gradient only."""
-    return deviations(
-        kept.paper.set_index(list(POINT)).risk, kept.exact.set_index(list(POINT)).risk
-    )

@@ -1,0 +1,31 @@
+"""Finished runs that are kept in data/reference/, and words for what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ..models.arms import ARMS
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What data/reference/ holds: results by protocol, and measured times."""
+
+    laptop: pd.DataFrame
+    exact: pd.DataFrame
+    paper: pd.DataFrame
+    bounds: pd.DataFrame  # of `laptop`
+    costs: Mapping[str, pd.DataFrame]  # by protocol
+    speed: Mapping[str, Any]
+
+
+def span(values: pd.Series) -> dict[str, float]:
+    return {"least": values.min(), "most": values.max()}
+
+
+def arms_in_order(column: pd.Series) -> pd.Series:
+    return column.map(list(ARMS).index) if column.name == "arm" else column
