@@ -22,7 +22,7 @@ rule bounds:
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: attempt * jobs.comparisons.mem_mb(setting(wildcards)),
-        runtime=60,
+        runtime=lambda wildcards, attempt: attempt * 60,
     params:
         scripts=SCRIPTS,
         code=lambda wildcards: code(

@@ -16,6 +16,8 @@ rule theory:
     conda:
         "../envs/pipeline.yaml"
     threads: 1
+    resources:
+        mem_mb=lambda wildcards: 500 + jobs.training.moments_mb(setting(wildcards)),
     params:
         scripts=SCRIPTS,
         code=code("theory.py"),

@@ -14,6 +14,7 @@ import torch
 import yaml
 from decoupling import engines, models
 from decoupling.models.arms import ARMS
+from decoupling.models.attention import Attention
 from decoupling.plan import jobs
 from decoupling.plan.config import read_config
 from decoupling.problem.streams import Stream
@@ -225,6 +226,16 @@ def test_one_layer_has_theorems_and_no_bounds(parameters):
     own[both[1]] = parameters[member(1, "joint", setting="other")]
     rows = bounds(CONTEXTS, both, "own", own, BAYES, COUNT)
     assert {(row["layers"], row["bound"]) for row in rows} == {(2, "1 layer"), (2, "Bayes")}
+
+
+def test_one_layer_without_a_theorem_is_held_to_bounds(parameters, monkeypatch):
+    """Such as a model of one's own, whose gradient is exact all the same."""
+    one = member(1, "joint", setting="other")
+    own = {one: parameters[one]}
+    assert bounds(CONTEXTS, [one], "other", own, BAYES, COUNT) == []
+    monkeypatch.setattr(Attention, "references", ())
+    (row,) = bounds(CONTEXTS, [one], "other", own, BAYES, COUNT)
+    assert (row["layers"], row["bound"]) == (1, "Bayes")
 
 
 def test_bounds_of_the_shipped_config():

@@ -21,7 +21,7 @@ def config(**changes) -> dict:
     protocol["one_layer"] |= changes.get("recipe", {})
     return {
         "protocol": "p",
-        "protocols": {"p": protocol | changes.get("protocol", {})},
+        "protocols": {"p": protocol | changes.get("protocol", {}), **changes.get("protocols", {})},
         "settings": {
             "one": BASE,
             "two": BASE | {"layers": [2]},
@@ -57,6 +57,10 @@ TABLE = {
     "target": "post",
     "n": [1],
 }
+
+
+def protocols(**blocks) -> dict:
+    return {"protocols": blocks}
 
 
 def of_table(**block) -> dict:
@@ -445,6 +449,10 @@ BAD = {
     "name of the scoreboard": (
         {"settings": {"scoreboard": BASE}},
         "settings.scoreboard: the name is taken; use another",
+    ),
+    "name of a folder of data": (
+        protocols(reference={"seeds": 2, "seeds_per_job": 2, "one_layer": RECIPE, "deep": RECIPE}),
+        "protocols.reference: the name is taken; use another",
     ),
 }
 

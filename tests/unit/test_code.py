@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from decoupling import sources
 from decoupling.plan import code, registry
 
 ROOT = Path(__file__).parents[2]
@@ -34,11 +35,11 @@ JOBS = {
         f"{model} on {source}": (
             "train.py",
             *(f"sources.{source}.contexts", f"models.{model}"),
-            *ENGINES[registry.engine_of(source, made.view)],
+            *ENGINES[sources.engine_of(source, made.view)],
         )
         for source in registry.source_blocks()
         for model, made in registry.model_modules().items()
-        if registry.engine_of(source, made.view)
+        if sources.engine_of(source, made.view)
     },
     "held_out": ("held_out.py", "models.attention", "models.reduced"),
     "prompt_share": ("prompt_share.py", *SOFTMAX),

@@ -40,6 +40,23 @@ def test_further_attempts_ask_for_more_time_up_to_a_day(config):
     assert training.minutes(protocol, setting, attempt=1000) == DAY
 
 
+def test_blocks_of_fewer_seeds_ask_for_less_time(config):
+    """Of deeper models; of one layer they share the work."""
+    whole = config.protocols["paper"]
+    few = replace(whole, seeds_per_job=5)
+    for name, same in {"figA2c": False, "fig2c": True}.items():
+        setting = config.settings[name]
+        long, short = (training.minutes(protocol, setting, 1) - 30 for protocol in (whole, few))
+        assert short == pytest.approx(long if same else long / 10, abs=1), name
+
+
+def test_depths_in_one_job_ask_for_the_time_of_all(config):
+    protocol, setting = config.protocols["paper"], config.settings["figA2c"]
+    alone = training.minutes(protocol, setting, 1) - 30
+    both = training.minutes(protocol, replace(setting, layers=(2, 3)), 1) - 30
+    assert both == pytest.approx(2 * alone, abs=1)
+
+
 @pytest.mark.parametrize("name", ["softmax", "transformer", "laptop"])
 def test_long_jobs_start_first(config, name: str):
     """Of kept ones that take minutes, none of half the time comes before a longer one."""

@@ -29,7 +29,7 @@ class AgainstLinear(Figure):
     @classmethod
     def draws(cls, setting: Setting) -> bool:
         """What has theorems of its own is for a panel."""
-        linear = any(c.model.exact() for c in setting.curves if c.name == setting.model)
+        linear = any(c.model.has_theorem() for c in setting.curves if c.name == setting.model)
         return super().draws(setting) and not linear
 
     def problems(self, config: Config) -> Iterator[Problem]:

@@ -60,7 +60,7 @@ class Panel(Figure):
             yield "dashed", f"{dashed} has no curve of {', '.join(without)}; {fix}"
         depths = self._depths(config)
         drawn = [curve.model for curve in setting.curves if curve.name == setting.model]
-        if dashed in COMPUTED and 1 in depths and not any(model.exact() for model in drawn):
+        if dashed in COMPUTED and 1 in depths and not any(model.has_theorem() for model in drawn):
             text = f"is of linear attention, not of {setting.model}"
             yield "dashed", f"{dashed} {text}; use none, or kind: against_linear"
         elif dashed != "none" and depths and 1 not in depths:

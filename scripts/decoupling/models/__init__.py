@@ -88,6 +88,11 @@ class Model:
         return cls.view == "moments"
 
     @classmethod
+    def has_theorem(cls) -> bool:
+        """What has none is held to bounds."""
+        return "theorem" in cls.references
+
+    @classmethod
     def lacks(cls, arm: Arm) -> str | None:
         """Why the model does not have this arm, if it does not."""
         if arm.heads and not cls.task_heads:

@@ -8,6 +8,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, validators
 
+from .. import sources
 from ..draw.panels import COMPUTED
 from ..models.arms import ARMS
 from ..train.recipe import BATCH_STEP
@@ -28,6 +29,8 @@ from .messages import schema_text
 from .values import SpecError, is_finite, is_integer
 
 SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's
+# data/<protocol>/ has to be a protocol's alone
+FOLDERS = ("bayes", "identity", "published", "reference", "sampled", "specs", "tables", "theory")
 
 # JSON has no NaN and takes 2.0 for an integer; YAML and file names do not agree.
 _TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
@@ -161,7 +164,7 @@ def _spec_problems(name: str, block: Block) -> list[str]:
         except SpecError as error:
             found += error.problems
     for curve in setting.curves:
-        if registry.engine_of(setting.source, curve.model.view) is None:
+        if sources.engine_of(setting.source, curve.model.view) is None:
             if curve.layers > 1:
                 fix = "serves models of one layer; use layers: [1]"
                 found.append(f"settings.{name}.layers: a {setting.source} {fix}")
@@ -169,7 +172,7 @@ def _spec_problems(name: str, block: Block) -> list[str]:
                 served = [
                     model.name
                     for model in registry.model_modules().values()
-                    if model.takes(1) and registry.engine_of(setting.source, model.view)
+                    if model.takes(1) and sources.engine_of(setting.source, model.view)
                 ]
                 fix = f"cannot serve {curve.name}; use {' or '.join(sorted(served))}"
                 found.append(f"settings.{name}.models: a {setting.source} {fix}")
@@ -232,9 +235,11 @@ def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> I
         if name in settings and not same:
             yield Problem(("settings", name), f"figures.{name} draws something else; rename one")
     yield from _recipe_problems(protocols, trained)
-    for key in ("settings", "figures"):
-        if SCOREBOARD in (raw.get(key) or {}):
-            yield Problem((key, SCOREBOARD), "the name is taken; use another")
+    taken = [(key, SCOREBOARD) for key in ("settings", "figures")]
+    taken += [("protocols", folder) for folder in FOLDERS]
+    for key, name in taken:
+        if name in (raw.get(key) or {}):
+            yield Problem((key, name), "the name is taken; use another")
 
 
 def _recipe_problems(
@@ -247,7 +252,8 @@ def _recipe_problems(
             text = f"{recipe} is missing; add it, as settings.{needed[recipe]} needs it"
             yield Problem(("protocols", name), text)
         for recipe, block in sorted(protocol.recipes.items()):
-            models = [m for m in registry.model_modules().values() if m.recipe == recipe]
+            models = {m for m in registry.model_modules().values() if m.recipe == recipe}
+            models |= {curve.model for curve in curves if protocol.recipe_of(curve) == recipe}
             exact = all(model.exact() for model in models)
             if block.general.wide_contexts and {model.view for model in models} != {"gram"}:
                 text = "only linear attention of several layers has these; remove it"

@@ -52,12 +52,6 @@ def source_of(block: Mapping[str, Any], default: str) -> str:
     return block.get("source", next(own, default))
 
 
-def engine_of(source: str, view: str) -> str | None:
-    """The engine that serves a view; None where the source has nothing to serve it with."""
-    served = getattr(import_module(f"{sources.__name__}.{source}"), "ENGINES", {view: view})
-    return served.get(view)
-
-
 def model_names() -> list[str]:
     return sorted({model.name for model in model_modules().values()})
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..kernels.normals import normals
 from ..kernels.sampling import pack_grams
 from .mixture import TaskMixture
+from .moments import packing
 from .streams import generator
 from .wide import WideContexts
 from .wishart import below, diagonal
@@ -33,10 +34,7 @@ class GramBatch:
     def grams(self) -> list[np.ndarray]:
         """In full: [D, D, B_k]."""
         size = self.betas[0].shape[0] + 1
-        position = np.zeros((size, size), dtype=int)
-        rows, columns = np.triu_indices(size)
-        position[rows, columns] = position[columns, rows] = np.arange(len(rows))
-        return [packed[position] for packed in self.packed]
+        return [packed[packing(size).position] for packed in self.packed]
 
     @property
     def size(self) -> int:

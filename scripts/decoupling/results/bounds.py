@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import engines, models
+from .. import engines, models, sources
 from ..models import Arm
 from ..problem.streams import Stream
 from .tables import BAYES_BOUND, POINT
@@ -81,8 +81,8 @@ def bounds(
 ) -> list[dict[str, Any]]:
     """A row per bound of every curve of the setting `own` at one n."""
     present = [member for member in members if member in parameters]
-    # One layer has theorems: it is here to be compared with.
-    checked = [m for m in present if m.setting == own and not models.load(m.module).exact()]
+    # What has theorems is here to be compared with.
+    checked = [m for m in present if m.setting == own and not m.made().has_theorem()]
     pairs = [
         (member, other, bound)
         for member in checked
@@ -111,7 +111,7 @@ def _errors(
     """Of every context, times its weight, [count]."""
     found = {}
     for view in dict.fromkeys(member.made().view for member in members):
-        engine, loaded = engines.load(view)(contexts), {}
+        engine, loaded = engines.load(sources.engine_for(contexts, view))(contexts), {}
         for member in members:
             if member.made().view == view:
                 arrays = {name: engine.array(x[None]) for name, x in parameters[member].items()}

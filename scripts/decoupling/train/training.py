@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import engines, models
+from .. import engines, models, sources
 from ..engines import TestRisk
 from ..problem.streams import Stream
 from .checkpoint import Checkpoint
@@ -25,7 +25,7 @@ from .track import Track
 
 log = logging.getLogger(__name__)
 
-CHECK_EVERY = 100  # iterations between looks at divergence, progress and the checkpoint
+CHECK_EVERY = 100  # iterations between looks at divergence
 HEARTBEAT_SECONDS = 10
 
 
@@ -52,8 +52,7 @@ def train(
     job = _Job(contexts, seeds, checkpoint)
     tracks: dict[str, Track] = {}
     for view in dict.fromkeys(models.load(run.module).view for run in runs):
-        serving = getattr(contexts, "engines", {view: view})[view]  # a source can have its own
-        engine = engines.load(serving)(contexts, device, threads)
+        engine = engines.load(sources.engine_for(contexts, view))(contexts, device, threads)
         wanted = [run for run in runs if models.load(run.module).view == view]
         scratch = [run for run in wanted if run.parts.weights]
         tuned = [run for run in wanted if not run.parts.weights]
@@ -121,17 +120,15 @@ class _Job:
                 for track in active
             ]
             done = iteration + 1
-            look = done % CHECK_EVERY == 0 or done == iterations
-            if look:
+            if done % CHECK_EVERY == 0 or done == iterations:
                 for track, values in zip(active, risks, strict=True):
                     track.note_divergence(done, values)
             for track in active:
                 # Fine-tuning has only the winners of plain's race.
                 if track.run.parts.weights and done in track.run.recipe.race_at:
                     track.race(done)
-            if look:
-                progress.show(done, iterations, active, risks)
-                self._save_if_due(name, done, tracks)
+            progress.show(done, iterations, active, risks)
+            self._save_if_due(name, done, tracks)
         self.finished[name] = tracks
 
     def _restore(self, name: str, tracks: Sequence[Track], iterations: int) -> int:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
+from ... import sources
 from ...engines import HELD_OUT
 from ...figures.prompt_share import PromptShare
 from ...models.arms import ARMS
@@ -17,7 +18,7 @@ from .specs import canonical_json, fingerprint
 
 def bounded(setting: Setting) -> list[Curve]:
     """Trained curves without a theorem, which are held to what they contain."""
-    return [curve for curve in setting.curves if not curve.model.exact()]
+    return [curve for curve in setting.curves if not curve.model.has_theorem()]
 
 
 def relatives(config: Config, setting: str) -> list[str]:
@@ -75,9 +76,11 @@ def _member(curve: Curve) -> dict[str, Any]:
 
 
 def modules(config: Config, setting: str) -> list[str]:
-    found = {f"sources.{config.settings[setting].source}.contexts"}
+    source = config.settings[setting].source
+    found = {f"sources.{source}.contexts"}
     for curve in _members(config, setting):
-        found |= {f"models.{curve.module}", f"engines.{curve.model.view}"}
+        engine = sources.engine_of(source, curve.model.view)
+        found |= {f"models.{curve.module}", f"engines.{engine}"}
     return sorted(found)
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, replace
 from functools import cache
 
+from ... import sources
 from ...models.arms import ARMS
 from ...train.recipe import Run
 from .. import registry
@@ -62,7 +63,7 @@ def modules(setting: Setting) -> list[str]:
     """The modules that a setting's training loads by name."""
     found = {f"sources.{setting.source}.contexts"}
     for curve in setting.curves:
-        engine = registry.engine_of(setting.source, curve.model.view)
+        engine = sources.engine_of(setting.source, curve.model.view)
         found |= {f"models.{curve.module}", f"engines.{engine}"}
     return sorted(found)
 
@@ -70,28 +71,37 @@ def modules(setting: Setting) -> list[str]:
 def mem_mb(setting: Setting) -> int:
     """For d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
     base = 1000 if all(curve.model.exact() for curve in setting.curves) else 2000
-    dim, tasks = registry.source_blocks()[setting.source].shape(setting.block)
-    # What grows with d: the fourth moments, and tables on the way to them, four a task.
-    moments = 4 * tasks * 8 * (dim + 1) ** 4 / 1e6
+    dim, _ = registry.source_blocks()[setting.source].shape(setting.block)
     # What grows with n: the tokens of a batch, where sequences are trained on.
     sequences = any(curve.model.view in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
-    return base + round(moments + tokens)
+    return base + moments_mb(setting) + round(tokens)
+
+
+def moments_mb(setting: Setting) -> int:
+    """What grows with d: the fourth moments, and tables on the way to them, four a task."""
+    dim, tasks = registry.source_blocks()[setting.source].shape(setting.block)
+    return round(4 * tasks * 8 * (dim + 1) ** 4 / 1e6)
 
 
 def minutes(protocol: Protocol, setting: Setting, attempt: int) -> int:
     """Each attempt goes on from the last one's checkpoint, so that none needs to ask for more than
     a day."""
-    most = max(_minutes(protocol.run(curve), curve) for curve in _trained(setting))
-    return min(round(attempt * (30 + most)), MOST_MINUTES)
+    longest: dict[tuple[str, int], float] = {}  # a model's measured pace has all its arms in it
+    for curve in _trained(setting):
+        key = curve.module, curve.layers
+        longest[key] = max(longest.get(key, 0), _minutes(protocol, curve))
+    return min(round(attempt * (30 + sum(longest.values()))), MOST_MINUTES)
 
 
-def _minutes(run: Run, curve: Curve) -> float:
-    """With the other arms of its setting; models that see only moments share contexts."""
+def _minutes(protocol: Protocol, curve: Curve) -> float:
+    """Of a block of seeds, with the other arms of its model; seeds that see only moments share
+    contexts."""
+    run = protocol.run(curve)
     if run.recipe.gradient == "exact":
         return 0
-    contexts = run.recipe.contexts * (1 if curve.model.exact() else run.seeds)
-    return contexts / curve.model.contexts_per_minute
+    seeds = 1 if curve.model.exact() else min(run.seeds, protocol.seeds_per_job)
+    return seeds * run.recipe.contexts / curve.model.contexts_per_minute
 
 
 def priority(protocol: Protocol, setting: Setting, n: int) -> int:
@@ -101,7 +111,7 @@ def priority(protocol: Protocol, setting: Setting, n: int) -> int:
     def work(curve: Curve) -> float:
         weights = sum(math.prod(shape) for shape in curve.made.weight_shapes.values())
         length = n if curve.model.view in SEQUENCES else 1
-        return _minutes(protocol.run(curve), curve) * weights * length
+        return _minutes(protocol, curve) * weights * length
 
     return round(sum(map(work, _trained(setting))))
 

@@ -7,15 +7,12 @@ import numpy as np
 from ...problem.mixture import TaskMixture
 from ...problem.query_moments import QueryMoments, RawMoments, assemble
 from ...problem.streams import Stream, generator
-from . import ENGINES
 from .spec import Fold, read_fold
 from .tokens import Contexts
 
 
 class TableContexts:
     """What training asks a source for; `spec` has its name and numbers."""
-
-    engines = ENGINES
 
     def __init__(self, fold: Fold, n: int) -> None:
         self.spec: TaskMixture = fold.mix
