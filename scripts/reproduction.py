@@ -126,6 +126,7 @@ if __name__ == "__main__":
     twice = more_training(args.kept / "transformer_doubling.csv", risks)
     found |= transformer_facts(risks, bounds, read_all(args.softmax, THEORY), twice)
     found |= real_facts(read_table(args.kept / "real.parquet", REAL))
+    rounding = rows_of(args.kept / "rounding.csv")
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -138,7 +139,8 @@ if __name__ == "__main__":
         recipe=(args.kept / "recipe.md").read_text(),
         recipe_joint=(args.kept / "recipe_joint.md").read_text(),
         batch_noise=rows_of(args.kept / "batch_noise.csv"),
-        rounding=rows_of(args.kept / "rounding.csv"),
+        rounding=rounding,
+        rounded_finetune=next(abs(row["best"]) for row in rounding if row["arm"] == "finetune"),
         doubling=more_training(args.kept / "deep_doubling.csv", kept.laptop),
         regret=more_training(args.kept / "deep_regret.csv", kept.laptop),
         recipe_deep=text_of(args.kept / "recipe_deep.md"),

@@ -41,10 +41,11 @@ def test_excess_over_the_optimum() -> None:
 def test_what_is_told() -> None:
     rows = [
         {"setting": "identity.s", "n": n, "arm": arm, "told": told, "normalized": i + n}
-        | {"wrong": 0.1 * n}
+        | {"normalized_se": 0.5, "wrong": 0.1 * n}
         for n in (1, 2)
         for i, (arm, told) in enumerate((*beyond.OTHERS, *beyond.TOLD))
     ]
     (row,) = beyond.told(pd.DataFrame(rows), [2])
     assert (row["setting"], row["n"], row["wrong"]) == ("s", 2, 0.2)
-    assert row["risks"] == [2, 5, 6, 7, 8, 3, 4]  # plain; joint four ways; Bayes twice
+    risks = [2, 5, 6, 7, 8, 3, 4]  # plain; joint four ways; Bayes twice
+    assert row["risks"] == [(risk, 0.5) for risk in risks]

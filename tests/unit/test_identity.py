@@ -122,20 +122,33 @@ def test_predictions_against_literal_attention():
 @pytest.mark.parametrize("n", [1, 3, 10, 50])
 @pytest.mark.parametrize("name", ["fig2c", "figA1b", "fig2d"])
 def test_order_of_what_is_told(name: str, n: int):
+    """Only Bayes has to be better when it is told. Of attention, the mean of two tasks' predictions
+    can be better than the right one's: its prompt pulls as hard where the context speaks against
+    it."""
     mix = mixtures.paper(name)
     rows = identity.identity_table(mix, [n])
     risk = {(row["arm"], row["told"]): row["risk"] for row in rows}
-    error = {(row["arm"], row["told"]): row["risk_se"] for row in rows}
     assert risk["bayes", "right"] <= risk["bayes", "soft"] * (1 + 1e-12)
     assert risk["bayes", "soft"] <= risk["bayes", "map"] * (1 + 1e-12)
     assert risk["bayes", "right"] <= risk["joint_heads", "right"] * (1 + 1e-12)
     for arm in ("joint", "joint_heads"):
         assert risk["bayes", "soft"] <= risk[arm, "soft"] * (1 + 1e-12)
-        assert risk[arm, "right"] <= risk[arm, "soft"] + 4 * error[arm, "soft"]
         if n >= mix.dim:
             assert risk[arm, "soft"] < risk["plain", "nothing"]
         if name == "fig2c":
             assert risk[arm, "wrong"] > risk["plain", "nothing"]
+
+
+@pytest.mark.parametrize("n", [1, 10])
+def test_told_otherwise_is_told_right_and_a_paired_difference(n: int):
+    mix = mixtures.paper("fig2d")
+    rows = {(row["arm"], row["told"]): row for row in identity.identity_table(mix, [n])}
+    given = conditional_risks(mix, n, draw_contexts(mix, n))
+    gap = given["joint", "map"] - given["joint", "right"]
+    right, told = rows["joint", "right"], rows["joint", "map"]
+    assert right["risk_se"] == 0
+    assert told["risk"] - right["risk"] == pytest.approx(gap.mean(), rel=1e-9)
+    assert told["risk_se"] == pytest.approx(gap.std(ddof=1) / len(gap) ** 0.5, rel=1e-9)
 
 
 def test_told_wrong_in_fig2c():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -197,6 +198,11 @@ def test_hours_at_the_papers_protocol() -> None:
     assert found["f"]["laptop_minutes"] == 3
     assert found["f"]["paper_hours"] == pytest.approx(2 * 2 * 20_000 * 50 * 0.36e-3 / 3600)
     assert found["g"]["paper_hours"] == pytest.approx(2 * 20_000 * 50 * 3.6e-3 / 3600)
+    assert (found["f"]["jobs"], found["f"]["measured"]) == (2, 0)
+    whole = replace(kept, laptop=pd.concat([kept.laptop, paper]))
+    whole.costs["laptop"] = pd.concat([spent, job])
+    (row,) = reproduction.costs(whole, {"h": ["fig2d"]})
+    assert (row["paper_hours"], row["measured"], row["jobs"]) == (pytest.approx(0.2), 1, 1)
     assert reproduction.job(kept)["literal_hours"] == pytest.approx(3 * 1e6 * 0.5 / 3600)
 
 

@@ -138,3 +138,36 @@ def test_rates_of_the_gaps(upper: str, lower: str, slope: int):
         return THEOREMS[upper](mix, n).risk - THEOREMS[lower](mix, n).risk
 
     assert log_slope(gap, 1e5) == pytest.approx(slope, abs=0.01)
+
+
+def test_the_ratio_of_the_first_two_gaps_tends_to_a_constant():
+    """Not to 0 as 1/n, which Corollary 1 says. In fig2c's setting Σx and the covariances are
+    multiples of I and only the means' direction counts: with S̃'s eigenvalue s̃ = s̄ + m along it,
+    the limit is s̄/m."""
+    mix = mixtures.paper("fig2c")
+    unbiased = mix.debiased_cov[0, 0]
+    means = np.linalg.eigvalsh(mix.mean_outer)[-1]
+
+    def ratio(n: int) -> float:
+        risks = [THEOREMS[arm](mix, n).risk for arm in ("plain", "finetune", "joint")]
+        return (risks[0] - risks[1]) / (risks[1] - risks[2])
+
+    assert ratio(100_000) == pytest.approx(unbiased / means, rel=1e-2)
+    assert ratio(10_000) == pytest.approx(ratio(100_000), rel=1e-2)
+
+
+@pytest.mark.parametrize("arm", ["finetune", "joint"])
+@pytest.mark.parametrize("case", CASES, ids=mixtures.case_name)
+def test_the_best_prompts_are_the_same_at_every_n(case, arm: str):
+    """The text after Theorem 3 has them grow as −nΣxμ_k."""
+    mix, _ = case
+    sx, power = mix.sigma_x, mix.label_power * np.eye(mix.dim)
+    noise, cov = {
+        "finetune": (power, mix.biased_cov),
+        "joint": (power + sx @ mix.mean_outer, mix.debiased_cov),
+    }[arm]
+    wanted = mix.means @ (sx + noise @ np.linalg.inv(cov)).T
+    for n in (1, 100, 10_000):
+        prompts = THEOREMS[arm](mix, n).prompts[:, :-1]
+        scale = abs(wanted).max() + n * abs(sx @ mix.means.T).max()
+        np.testing.assert_allclose(prompts, wanted, rtol=0, atol=1e-12 * scale)

@@ -53,12 +53,18 @@ def mixtures(sampled: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def told(identity: pd.DataFrame, lengths: Sequence[int]) -> list[dict[str, Any]]:
-    """By setting and n: normalised risks by arm and what it is told, and P(wrong)."""
+    """By setting and n: normalised risks by arm and what it is told, with their errors, and
+    P(wrong)."""
     found = []
     shown = identity[identity.n.isin(lengths)]
     for (name, n), rows in shown.groupby(["setting", "n"], sort=False):
-        risk = rows.set_index(["arm", "told"]).normalized
-        cells = [risk[key] for key in (*OTHERS[:1], *TOLD, *OTHERS[1:])]
+        risk = rows.set_index(["arm", "told"])[["normalized", "normalized_se"]]
+        cells = [tuple(risk.loc[key]) for key in (*OTHERS[:1], *TOLD, *OTHERS[1:])]
         setting = name.partition(".")[2]
-        found.append({"setting": setting, "n": n, "risks": cells, "wrong": rows.wrong.iloc[0]})
+        row = {"setting": setting, "n": n, "risks": cells, "wrong": rows.wrong.iloc[0]}
+        soft, told, plain = (risk.loc[key] for key in (TOLD[1], TOLD[0], OTHERS[0]))
+        row["weighing_worse"] = bool(soft.normalized > plain.normalized)
+        row["over_told"] = told.normalized - soft.normalized
+        row["over_told_se"] = soft.normalized_se
+        found.append(row)
     return found

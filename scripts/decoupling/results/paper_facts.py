@@ -96,13 +96,14 @@ def paper_deep(kept: Kept) -> list[dict[str, Any]]:
 
 def deep_apart(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """How far the best seeds of `paper_deep` are above `laptop`'s, `furthest` the point at which it
-    is most; median seeds above the best; and what is above the same with a layer less."""
+    is most; median seeds above the best, of both; and what is above the same with a layer less."""
     table = pd.DataFrame(rows)
     risk = table.set_index(["layers", "n", "arm"]).paper
     return {
         "change": span(table.change),
         "above": int((table.change > 0).sum()),
         "median": span(table["median"] / table.paper - 1),
+        "laptop_median": span(table.laptop_median / table.laptop - 1),
         "furthest": max(rows, key=lambda row: row["change"]),
         "reversed": [
             row
@@ -115,14 +116,28 @@ def deep_apart(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def deep_minutes(kept: Kept) -> list[dict[str, Any]]:
     """Core-minutes of a (setting, n) of more layers by both protocols, where they have the same
     arms."""
-    found = []
-    laptop, paper = (kept.costs[name].set_index(["setting", "n"]) for name in ("laptop", "paper"))
-    arms = kept.laptop.groupby(["setting", "n"]).arm.agg(set)
-    for point, rows in kept.paper[kept.paper.layers > 1].groupby(["setting", "n"]):
-        if set(rows.arm) == arms[point]:
-            minutes = {"paper": paper.core_minutes[point], "laptop": laptop.core_minutes[point]}
-            found.append(dict(zip(("setting", "n"), point, strict=True)) | minutes)
-    return found
+    laptop = kept.costs["laptop"].set_index(["setting", "n"]).core_minutes
+    deep = {*kept.paper[kept.paper.layers > 1].setting}
+    return [
+        {"setting": setting, "n": n, "paper": minutes, "laptop": laptop[setting, n]}
+        for (setting, n), minutes in whole_jobs(kept).items()
+        if setting in deep
+    ]
+
+
+def whole_jobs(kept: Kept) -> dict[tuple[str, int], float]:
+    """Core-minutes at `paper` by (setting, n), of jobs that have all that `laptop`'s have."""
+    minutes = kept.costs["paper"].set_index(["setting", "n"]).core_minutes
+    trained = [
+        table.assign(curve=table.model + table.arm).groupby(["setting", "n"]).curve.agg(set)
+        for table in (kept.laptop, kept.paper)
+    ]
+    laptop, paper = trained
+    return {
+        point: float(minutes[point])
+        for point, curves in paper.items()
+        if curves == laptop.get(point)
+    }
 
 
 def batch_cost(kept: Kept) -> pd.Series:

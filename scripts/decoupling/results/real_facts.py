@@ -22,12 +22,15 @@ def real_facts(real: pd.DataFrame) -> dict[str, Any]:
     agreements = [agreement(rows) for rows in tables.values()]
     sound = [row for row in agreements if row["sound"]]
     totals = {key: sum(row[key] for row in sound) for key in ("points", "theorem", "measured")}
+    gained = [row for name in tables for row in gains(tables[name])]
+    trusted = {row["setting"] for row in sound}
     return {
         "real_about": [about(rows) for rows in tables.values()],
         "real_points": [row for rows in tables.values() for row in points(rows)],
         "real_agreement": agreements,
         "real_sound": totals,
-        "real_gains": [row for rows in tables.values() for row in gains(rows)],
+        "real_gains": gained,
+        "real_gained": gains_predicted([row for row in gained if row["setting"] in trusted]),
         "real_context": [context(rows) for rows in tables.values()],
         "real_seeds": int(real.seeds.max()),
     }
@@ -92,6 +95,23 @@ def gains(rows: pd.DataFrame) -> list[dict[str, Any]]:
         row |= {"attention": with_attention.gain, "attention_se": with_attention.gain_se}
         found.append(row)
     return found
+
+
+def gains_predicted(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """How many gains are within two paired standard errors of what is predicted of the reduced
+    model; and with measured x, in which settings all or some are not."""
+    table = pd.DataFrame(rows)
+    within = {
+        curve: (table.gain - table[curve]).abs() <= WITHIN * table.gain_se
+        for curve in ("theorem", "measured")
+    }
+    missed = table[~within["measured"]].groupby("setting", sort=False).size()
+    of = table.groupby("setting").size()
+    return {
+        "points": len(table),
+        **{curve: int(found.sum()) for curve, found in within.items()},
+        "missed": [(name, int(count), int(of[name])) for name, count in missed.items()],
+    }
 
 
 def context(rows: pd.DataFrame) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ..models.one_layer import OneLayer, risk
 from ..problem.mixture import TaskMixture
 from ..problem.moments import population_moments
 from ..theory.gaps import GAPS, gap, slope
-from ..theory.theorems import joint
+from ..theory.theorems import finetune, joint
 from .kept import Kept, arms_in_order, span
 from .paper_facts import (
     batch_cost,
@@ -23,11 +23,13 @@ from .paper_facts import (
     most_changed,
     paper_deep,
     protocols,
+    whole_jobs,
 )
 from .scoreboard import deviations, violations
 from .tables import POINT
 
 PAPER_STEPS, PAPER_SEEDS = 20_000, 50
+RATIOS_AT = (1, 10, 100, 1_000, 100_000)
 
 
 def facts(
@@ -65,10 +67,13 @@ def facts(
         "slopes": slopes(rates),
         "printed_prompt": printed_prompt(specs["figA1d"], 1),
         "assumption": assumption(curves),
-        "zero_means": worst_from(kept.laptop, "fig2b", lambda n: 11 / (n + 11)),
+        "gap_ratios": gap_ratios(rates),
+        "prompt_entries": prompt_entries(specs["fig2c"], 50),
+        "apart": span(pd.Series([distance(specs[name]) for name in ("fig2c", "figA1b", "fig2d")])),
+        "zero_means": worst_from(kept.laptop, specs["fig2b"]),
         "heads_below": span(_against(curves["optimum"], curves["theorem"], "joint_heads")),
         "tuned_above": span(_against(curves["optimum"], curves["theorem"], "finetune")),
-        "published_plain": published_bias(published, curves["theorem"], "plain"),
+        "published_plain": published_bias(published, curves["optimum"], "plain"),
         "published_heads": published_bias(published, curves["theorem"], "joint_heads"),
     }
 
@@ -90,27 +95,35 @@ def one_layer(risks: pd.DataFrame, curves: Mapping[str, pd.Series]) -> Iterable[
 
 
 def costs(kept: Kept, figures: Mapping[str, list[str]]) -> Iterable[dict[str, Any]]:
-    """Core-hours of a figure: measured at `laptop`; at `paper` from measured times of a step."""
+    """Core-time of a figure: measured at `laptop`; at `paper` measured where a job was run whole,
+    else from measured times of a step."""
     spent = kept.costs["laptop"].groupby("setting").core_minutes.sum()
-    points = kept.laptop.groupby("setting")
+    measured = whole_jobs(kept)
     for figure, settings in figures.items():
+        points = kept.laptop[kept.laptop.setting.isin(settings)].groupby(["setting", "n"])
+        hours = {
+            point: measured[point] / 60 if point in measured else _job_hours(rows, kept.speed)
+            for point, rows in points
+        }
         yield {
             "figure": figure,
             "laptop_minutes": sum(spent[name] for name in settings),
-            "paper_hours": sum(_paper_hours(points.get_group(n), kept.speed) for n in settings),
+            "paper_hours": sum(hours.values()),
+            "jobs": len(hours),
+            "measured": len(hours.keys() & measured.keys()),
         }
 
 
-def _paper_hours(rows: pd.DataFrame, speed: Mapping[str, Any]) -> float:
-    """One-layer arms share the batches of a stage, and a step is little more than the batch;
-    deeper arms pay for every seed."""
+def _job_hours(rows: pd.DataFrame, speed: Mapping[str, Any]) -> float:
+    """Of one n. One-layer arms share the batches of a stage, and a step is little more than the
+    batch; deeper arms pay for every seed."""
     step, layers = speed["ms_per_seed_step"], rows.layers.iloc[0]
     tuned = not all(ARMS[arm].weights for arm in rows.arm)
     arms = rows.arm.nunique()
     passes = (2 if tuned else 1) if layers == 1 else arms
     name = "minibatch n=50" if layers == 1 else f"gram L={layers}, n=20"
     per_step = PAPER_SEEDS * step[f"{name}, {PAPER_SEEDS} seeds"]
-    return rows.n.nunique() * passes * PAPER_STEPS * per_step / 3.6e6
+    return passes * PAPER_STEPS * per_step / 3.6e6
 
 
 def job(kept: Kept) -> dict[str, float]:
@@ -214,6 +227,26 @@ def printed_prompt(mix: TaskMixture, n: int) -> dict[str, float]:
     return {"right": solution.risk, "printed": risk(population_moments(mix, n), model).item()}
 
 
+def prompt_entries(mix: TaskMixture, n: int) -> dict[str, float]:
+    """The first entry of the first task's prompt at n: by Theorems 2 and 3, and −nΣxμ."""
+    forms = {"finetune": finetune, "joint": joint}
+    found = {arm: form(mix, n).prompts[0, 0] for arm, form in forms.items()}
+    return found | {"printed": -n * (mix.sigma_x @ mix.means[0])[0]}
+
+
+def distance(mix: TaskMixture) -> float:
+    """Between the means of the first two tasks."""
+    return float(np.linalg.norm(mix.means[0] - mix.means[1]))
+
+
+def gap_ratios(rates: pd.DataFrame) -> list[tuple[int, float]]:
+    """By n, some of them: what fine-tuning gains on plain over what joint training gains on it."""
+    theorems = rates[rates.curve == "theorem"]
+    upper, lower = (gap(theorems, arms, "n") for arms in GAPS[:2])
+    ratios = upper / lower
+    return [(n, float(ratios[n])) for n in RATIOS_AT]
+
+
 def slopes(rates: pd.DataFrame) -> dict[str, float]:
     """The powers of n by which the gaps between theorems close, named by the lower arm."""
     theorems = rates[rates.curve == "theorem"]
@@ -233,16 +266,18 @@ def assumption(curves: Mapping[str, pd.Series]) -> list[dict[str, Any]]:
     return found
 
 
-def worst_from(laptop: pd.DataFrame, setting: str, formula) -> float:
-    """The largest relative deviation of a setting's normalised risks from a formula in n."""
-    rows = laptop[laptop.setting == setting]
-    return (rows.normalized / formula(rows.n) - 1).abs().max()
+def worst_from(laptop: pd.DataFrame, mix: TaskMixture) -> float:
+    """The largest relative deviation of normalised risks from what zero means and isotropic tasks
+    give, (d + 1)/(n + d + 1)."""
+    rows = laptop[laptop.setting == mix.name]
+    size = mix.dim + 1
+    return (rows.normalized / (size / (rows.n + size)) - 1).abs().max()
 
 
-def published_bias(published: pd.DataFrame, theorem: pd.Series, arm: str) -> dict[str, float]:
-    """The authors' deviations from the theorem, of attention."""
+def published_bias(published: pd.DataFrame, reference: pd.Series, arm: str) -> dict[str, float]:
+    """The authors' deviations from a reference, of attention."""
     rows = published[(published.arm == arm) & (published.model == "attention")]
-    return span(deviations(rows.set_index(["setting", "n", "arm"]).risk, theorem))
+    return span(deviations(rows.set_index(["setting", "n", "arm"]).risk, reference))
 
 
 def _against(values: pd.Series, reference: pd.Series, arm: str) -> pd.Series:

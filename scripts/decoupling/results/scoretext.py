@@ -41,9 +41,10 @@ n, both signed. Empty: there is no such reference.
 
 Deeper models, softmax attention and transformers have no theorem, but bounds: no more risk than
 with a layer, prompts, heads or attention heads less, and no less than the Bayes-optimal predictor.
-(Softmax hears a prompt of zeros: without a prompt it is a case of none with one.) Both sides are
-evaluated on the same held-out contexts. *error* is the largest standard error of a point's risk,
-*tail* the largest share of the risk that 0.1% of these contexts carry.
+(Softmax attends even to a prompt of zeros, so that the arm without a prompt is no special case of
+those with one.) Both sides are evaluated on the same held-out contexts. *error* is the largest
+standard error of a point's risk, *tail* the largest share of the risk that 0.1% of these contexts
+carry.
 
 Theorem and optimum of fine-tuning are for plain's optimal weights. The weights that plain training
 finds are slightly others, and fine-tuned they can end on either side of both.

@@ -145,20 +145,21 @@ def heads(points: pd.DataFrame, theorems: pd.Series) -> list[dict[str, Any]]:
     return found
 
 
-def below(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """With the most attention heads: which arms are visibly below linear attention's theorem."""
-    most = max(row["heads"] for row in rows if row["heads"] != LINEAR)
+def below(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """With which numbers of attention heads, and n, which arms are visibly below linear attention's
+    theorem."""
     theorems = {row["n"]: row["cells"] for row in rows if row["heads"] == LINEAR}
-    found = {}
-    for row in rows:
-        if row["heads"] == most:
-            values = theorems[row["n"]]
-            found[row["n"]] = [
-                arm
-                for arm, (risk, error) in row["cells"].items()
-                if risk < values[arm][0] - VISIBLE * error
-            ]
-    return {"heads": most, "arms": found}
+    found = []
+    for row in (row for row in rows if row["heads"] != LINEAR):
+        values = theorems[row["n"]]
+        arms = [
+            arm
+            for arm, (risk, error) in row["cells"].items()
+            if risk < values[arm][0] - VISIBLE * error
+        ]
+        if arms:
+            found.append({"heads": row["heads"], "n": row["n"], "arms": arms})
+    return found
 
 
 def kept(bounds: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
@@ -170,12 +171,13 @@ def kept(bounds: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
 def seeds(risks: pd.DataFrame) -> dict[str, Any]:
     """How many diverged or stopped; and where none stopped, at which points the median seed is far
     from the best: others are stuck there. (A median of winners says nothing of that.)"""
-    whole = risks[risks.seeds_stopped == 0]
+    whole, raced = risks[risks.seeds_stopped == 0], risks[risks.seeds_stopped > 0]
     apart = whole["median"] / whole.risk - 1
     far = whole.assign(apart=apart)[apart > STUCK].sort_values("apart", ascending=False)
     return {
         "total": int(risks.seeds_total.sum()),
         "stopped": int(risks.seeds_stopped.sum()),
+        "winners": int(raced.seeds_ok.median()) if len(raced) else 0,
         "diverged": int((risks.seeds_total - risks.seeds_ok - risks.seeds_stopped).sum()),
         "points": len(risks),
         "whole": len(whole),
@@ -213,17 +215,21 @@ def transformer_facts(
                 "doubled": more and more["changed"],
             }
         )
-    medians = {(row["layers"], row["arm"]): row["median"] for row in rows}
-    gain = {
-        layers: 1 - medians[layers, "joint"] / medians[layers, "plain"]
-        for layers in sorted({row["layers"] for row in rows})
-    }
     return {
         "transformer": rows,
         "transformer_bounds": kept(bounds, risks),
-        "transformer_gain": gain,
+        "transformer_gain": {
+            who: _prompt_gains(rows, key) for who, key in (("best", "risk"), ("median", "median"))
+        },
         "transformer_doubled": _doubled_gains(rows),
     }
+
+
+def _prompt_gains(rows: list[dict[str, Any]], key: str) -> dict[int, float]:
+    """By depth: which part of plain's risk task prompts take off."""
+    value = {(row["layers"], row["arm"]): row[key] for row in rows}
+    depths = sorted({row["layers"] for row in rows})
+    return {layers: 1 - value[layers, "joint"] / value[layers, "plain"] for layers in depths}
 
 
 def _doubled_gains(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -85,18 +85,23 @@ def _posterior(
 
 def identity_table(mix: TaskMixture, context_lengths: Sequence[int]) -> list[dict[str, Any]]:
     """A row per n, arm and what it is told; `wrong` is the probability that the likeliest task is
-    not the right one. Where the closed form has the risk, that is it, without an error."""
+    not the right one.
+
+    Where the closed form has the risk, that is it, without an error. An arm that has one when it is
+    told right differs from it, told otherwise, by what it does on the same contexts."""
     rows = []
     for n in context_lengths:
         log.info("%s: told, inferred and wrong tasks at n = %d", mix.name, n)
         contexts = draw_contexts(mix, n)
         wrong = 1 - contexts.task.max(1)
-        exact = {(arm, "nothing"): form(mix, n).risk for arm, form in UNTOLD.items()}
-        exact |= {(arm, "right"): form(mix, n).risk for arm, form in TOLD.items()}
-        for (arm, told), risks in conditional_risks(mix, n, contexts).items():
-            known = exact.get((arm, told))
-            risk, error = _average(risks) if known is None else (float(known), 0.0)
+        given = conditional_risks(mix, n, contexts)
+        for (arm, told), risks in given.items():
+            base = "nothing" if arm in UNTOLD else "right"
+            form = {**UNTOLD, **TOLD}.get(arm)
+            known = 0.0 if form is None else form(mix, n).risk
+            gap, error = _average(risks if form is None else risks - given[arm, base])
             power = mix.label_power
+            risk = float(known + gap)
             row = {"setting": mix.name, "n": n, "arm": arm, "told": told}
             row |= {"risk": risk, "risk_se": error}
             row |= {"normalized": risk / power, "normalized_se": error / power}
