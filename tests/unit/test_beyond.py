@@ -15,6 +15,14 @@ def test_share_of_the_gain() -> None:
     assert (row["n"], row["joint"]) == (2, 0.3)
 
 
+def test_parts_that_heads_and_prompts_take_off() -> None:
+    values = {"plain": 0.8, "heads": 0.6, "joint": 0.4, "joint_heads": 0.2}
+    rows = [{"n": 2, "arm": arm, "normalized": value} for arm, value in values.items()]
+    (row,) = beyond.heads(pd.DataFrame(rows))
+    found = row["heads_part"], row["joint_part"], row["joint_heads_part"]
+    assert found == pytest.approx((0.25, 0.5, 0.75))
+
+
 def test_joint_by_reference() -> None:
     rows = [
         {"n": 3, "arm": arm, "curve": curve, "risk": risk}

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
+from decoupling.plan.config import read_config
 from decoupling.results import paper_facts, reproduction
 from decoupling.results.kept import Kept
 from decoupling.results.tables import POINT
@@ -214,6 +216,20 @@ def test_a_setting_that_exact_lacks_is_named(tmp_path) -> None:
     read_kept = runpy.run_path(str(ROOT / "scripts/reproduction.py"))["read_kept"]
     with pytest.raises(SystemExit, match="lacks fig2d"):
         read_kept(kept)
+
+
+def test_the_page_says_what_a_race_costs() -> None:
+    """Contexts that seeds see in a race, over those of one seed."""
+    config = read_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
+    block = config.protocols["laptop"].recipes["deep"]
+    running, seen, alone = block.seeds, 0, 0
+    for iteration in range(block.general.iterations):
+        seen += running * block.general.batch_at(iteration)
+        alone += block.general.batch_at(iteration)
+        if iteration + 1 in block.general.race_at:
+            running = -(-running // 2)
+    assert (running, round(seen / alone)) == (4, 11)
+    assert "costs as much as eleven" in (ROOT / "docs/reproduction.md.j2").read_text()
 
 
 def test_changes_are_of_the_risks_that_are_kept(tmp_path) -> None:

@@ -33,7 +33,7 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def test_every_figure_is_made(smoke: Project) -> None:
     names = ["fig1", "fig2", "figA1", "figA2", "scoreboard", "rates", "noise", "assumption1"]
-    names += ["mixtures", "identity", "shared", "real", "real_gain", *TABLES]
+    names += ["mixtures", "identity", "shared", "heads", "real", "real_gain", *TABLES]
     names += ["softmax", "softmax_clean", "softmax_noisy", "softmax_heads", "softmax_share"]
     names += ["transformer"]
     names += [f"fig2{x}" for x in "abcd"] + [f"figA1{x}" for x in "abcd"]

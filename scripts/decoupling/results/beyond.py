@@ -1,5 +1,5 @@
-"""The numbers of docs/reproduction.md that the paper has no counterpart of: a shared prompt, tasks
-that are not told, Theorem 3 of the centred mixture."""
+"""The numbers of docs/reproduction.md that the paper has no counterpart of: a shared prompt, heads
+without prompts, tasks that are not told, Theorem 3 of the centred mixture."""
 
 from __future__ import annotations
 
@@ -16,11 +16,16 @@ LENGTHS = (1, 3, 5, 10, 50)  # that the table of identity shows
 
 
 def beyond(
-    risks: pd.DataFrame, theory: pd.DataFrame, sampled: pd.DataFrame, identity: pd.DataFrame
+    one_prompt: pd.DataFrame,
+    heads_alone: pd.DataFrame,
+    theory: pd.DataFrame,
+    sampled: pd.DataFrame,
+    identity: pd.DataFrame,
 ) -> dict[str, Any]:
-    """`risks` and `theory` are of the setting `shared`."""
+    """Risks of the settings `shared` and `heads`; `theory` is of `shared`."""
     return {
-        "shared": shared(risks),
+        "shared": shared(one_prompt),
+        "heads": heads(heads_alone),
         "centred": centred(theory),
         "mixtures": mixtures(several_tasks(sampled)),
         "mixture_count": sampled.mixture.nunique(),
@@ -34,6 +39,14 @@ def shared(risks: pd.DataFrame) -> list[dict[str, Any]]:
     table = risks.pivot(index="n", columns="arm", values="normalized")
     part = (table.plain - table.shared) / (table.plain - table.joint)
     return table.assign(part=part).reset_index().to_dict("records")
+
+
+def heads(risks: pd.DataFrame) -> list[dict[str, Any]]:
+    """By n: normalised risks, and which part of plain's heads, prompts and both take off."""
+    table = risks.pivot(index="n", columns="arm", values="normalized")
+    for arm in ("heads", "joint", "joint_heads"):
+        table[f"{arm}_part"] = 1 - table[arm] / table.plain
+    return table.reset_index().to_dict("records")
 
 
 def centred(theory: pd.DataFrame) -> list[dict[str, Any]]:
