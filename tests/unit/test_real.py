@@ -98,14 +98,17 @@ def test_reduced_training_reaches_least_squares(trained: dict):
     assert plain.risk.min() == pytest.approx(((fitted - contexts.label) ** 2).mean(), rel=1e-5)
 
 
-def test_predictions_are_those_of_attention_on_tokens():
-    """Against the sequence: a prompt, n tokens and the query."""
+@pytest.mark.parametrize("groups", [1, 2])
+def test_predictions_are_those_of_attention_on_tokens(groups: int):
+    """Against the sequence: a prompt, n tokens and the query; also where no unit of the last group
+    is held out."""
     from decoupling.models.attention import Attention
     from decoupling.sources.table.tokens import Contexts
 
     rng = np.random.default_rng(0)
+    task = np.arange(5) % groups
     contexts = Contexts(
-        rng.standard_normal((5, 4, 2)), rng.standard_normal((5, 4)), np.arange(5), np.arange(5) % 2
+        rng.standard_normal((5, 4, 2)), rng.standard_normal((5, 4)), np.arange(5), task
     )
     params = Attention(2, 2).initial_values(ARMS["joint_heads"], [3], 0.7)
     found = predict(Attention(2, 2).one_layer(params), contexts, contexts.grams)
@@ -113,9 +116,9 @@ def test_predictions_are_those_of_attention_on_tokens():
     for b, made in enumerate(found):
         tokens = np.column_stack([contexts.x[b], contexts.y[b]])
         tokens[-1, -1] = 0
-        sequence = np.vstack([params["prompts"][0, b % 2], tokens])
+        sequence = np.vstack([params["prompts"][0, task[b]], tokens])
         scores = sequence[-1] @ query @ key.T @ sequence[:-1].T
-        assert made == pytest.approx(scores @ sequence[:-1] @ value @ params["heads"][0, b % 2])
+        assert made == pytest.approx(scores @ sequence[:-1] @ value @ params["heads"][0, task[b]])
 
 
 def test_errors_are_by_bootstrap_over_clusters(trained: dict):

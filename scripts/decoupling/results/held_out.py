@@ -55,8 +55,7 @@ def held_out_rows(
 
 def predict(layer: OneLayer, contexts: Contexts, grams: np.ndarray) -> np.ndarray:
     """ŷ = x_qᵀA₁(Sa_k + p_k(p_kᵀa_k)) of the only seed, for every context."""
-    readouts = np.broadcast_to(layer.readouts[:, 0], (contexts.task.max() + 1, grams.shape[-1]))
-    readout = readouts[contexts.task]
+    readout = layer.readouts[np.minimum(contexts.task, len(layer.readouts) - 1), 0]
     features = (grams @ readout[..., None])[..., 0]
     if layer.prompts is not None:
         prompt = layer.prompts[:, 0][contexts.task]
