@@ -146,6 +146,23 @@ def test_intercept_is_the_first_feature(block: dict):
     assert (fold.held_out_contexts(2).x[..., 0] == 1).all()
 
 
+@pytest.mark.parametrize("label", ["none", "NA", "."])
+def test_a_label_may_be_called_what_a_missing_number_is(tmp_path: Path, label: str):
+    rows = [[*row[:2], label if row[2] == "a" else "b", *row[3:]] for row in make_rows()]
+    block = write(tmp_path / "table.csv", rows)
+    assert table_block.problems("x", block, [1, 3]) == []
+    assert read_units("settings.x", block, 3).groups == sorted([label, "b"])
+
+
+@pytest.mark.parametrize("bad", [["c0"], ["c0", "s0", "a", "", 0, 1], ["c0", "s0", "a", "z", 0, 1]])
+def test_blank_lines_count_as_lines(block: dict, bad: list):
+    """As a text editor counts."""
+    rows = make_rows()
+    write(Path(block["table"]), [[], *rows[:2], [], bad, *rows[2:]])
+    (problem,) = table_block.problems("x", block, [1, 3])
+    assert "line 6" in problem
+
+
 def changed(change) -> dict:
     """Rows after a change of theirs."""
     rows = make_rows()

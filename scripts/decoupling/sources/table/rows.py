@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-MISSING = ("", "na", "nan", "null", "none", ".")
+MISSING = ("", "na", "nan", "null", "none", ".")  # of numbers; labels may be called so
 
 
 class BadTableError(ValueError):
@@ -68,7 +68,7 @@ class _Table:
     def __init__(self, path: str, block: Mapping[str, Any]) -> None:
         self.path, self.block = path, block
         self.problems: list[str] = []
-        self.columns = self._columns()
+        self.lines, self.columns = self._columns()
 
     def _problem(self, key: str, text: str) -> None:
         self.problems.append(f"{self.path}.{key}: {text}")
@@ -77,11 +77,13 @@ class _Table:
         if self.problems:
             raise BadTableError(self.problems)
 
-    def _columns(self) -> dict[str, tuple[str, ...]]:
+    def _columns(self) -> tuple[tuple[int, ...], dict[str, tuple[str, ...]]]:
+        """The line of the file that each row is in, and the columns."""
         file = self.block["table"]
         try:
             with Path(file).open(newline="", encoding="utf-8-sig") as source:
-                header, *rows = [row for row in csv.reader(source) if row]
+                reader = csv.reader(source)
+                (_, header), *rows = [(reader.line_num, row) for row in reader if row]
         except FileNotFoundError:
             self._problem("table", f"there is no file {file}; give the path of a CSV file")
         except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -91,14 +93,16 @@ class _Table:
         self._stop()
         if not rows:
             self._problem("table", f"{file} has no rows below its column names; add some")
-        ragged = [i for i, row in enumerate(rows) if len(row) != len(header)]
+        ragged = [(line, len(row)) for line, row in rows if len(row) != len(header)]
         if ragged:
-            text = f"line {ragged[0] + 2} of {file} has {len(rows[ragged[0]])} entries for "
+            line, count = ragged[0]
+            text = f"line {line} of {file} has {count} entries for "
             self._problem("table", f"{text}{len(header)} columns; make them as many")
         for name in sorted({name for name in header if header.count(name) > 1}):
             self._problem("table", f"{file} has two columns {name!r}; rename one")
         self._stop()
-        return dict(zip(header, zip(*rows, strict=True), strict=True))
+        lines, entries = zip(*rows, strict=True)
+        return lines, dict(zip(header, zip(*entries, strict=True), strict=True))
 
     def units(self) -> list[Unit]:
         """By group and unit, sorted by name."""
@@ -123,7 +127,7 @@ class _Table:
 
     def _names(self, key: str, column: str) -> list[str]:
         values = [value.strip() for value in self.columns[column]]
-        self._complain_of_missing(key, column, [value.lower() in MISSING for value in values])
+        self._complain_of_missing(key, column, [not value for value in values])
         return values
 
     def _numbers(self, key: str, column: str) -> np.ndarray:
@@ -133,13 +137,14 @@ class _Table:
         numbers = np.array([_number(value) for value in values])
         bad = np.flatnonzero(~np.isfinite(numbers) & ~np.array(missing))
         if len(bad):
-            text = f"{values[bad[0]]!r} in column {column}, line {bad[0] + 2}, is not a number"
+            value, line = values[bad[0]], self.lines[bad[0]]
+            text = f"{value!r} in column {column}, line {line}, is not a number"
             fix = "write numbers, or leave the column or the row out"
             self._problem(key, f"{text}{_more(len(bad))}; {fix}")
         return numbers
 
     def _complain_of_missing(self, key: str, column: str, missing: list[bool]) -> None:
-        lines = [i + 2 for i, gone in enumerate(missing) if gone]
+        lines = [line for line, gone in zip(self.lines, missing, strict=True) if gone]
         if lines:
             text = f"column {column} is empty in line {lines[0]}{_more(len(lines))}"
             self._problem(key, f"{text}; fill it in, or leave the row out")
