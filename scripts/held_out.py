@@ -5,7 +5,8 @@ import json
 import logging
 from pathlib import Path
 
-from decoupling.results.held_out import held_out_rows, read_parameters
+from decoupling.results.bounds import parse_member, read_parameters
+from decoupling.results.held_out import held_out_rows
 from decoupling.results.tables import HELD_OUT, PARAMETERS, damage_named, read_table, write_table
 from decoupling.sources.table.spec import read_fold
 
@@ -19,10 +20,11 @@ if __name__ == "__main__":
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    members = [parse_member(fields) for fields in args.predictors]
     with damage_named():
-        parameters = read_parameters(read_table(args.parameters, PARAMETERS))
+        parameters = read_parameters(read_table(args.parameters, PARAMETERS), members)
     fold, rows = read_fold(args.spec.read_text(), args.table), []
     for n in args.n:
         logging.info("%s n=%d", fold.mix.name, n)
-        rows += held_out_rows(fold, n, args.predictors, parameters.get(n, {}))
+        rows += held_out_rows(fold, n, parameters.get(n, {}))
     write_table(args.output, rows, HELD_OUT)

@@ -8,34 +8,38 @@ import numpy as np
 import pandas as pd
 import pytest
 from decoupling.models.arms import ARMS
-from decoupling.plan.config import read_config
+from decoupling.plan.config import Setting, read_config
+from decoupling.plan.jobs.tables import predictors
 from decoupling.plan.jobs.training import setting_runs
 from decoupling.problem.design import Design
 from decoupling.results.aggregate import seed_minimum
-from decoupling.results.held_out import held_out_rows, predict, read_parameters
+from decoupling.results.bounds import Member, parse_member, read_parameters
+from decoupling.results.held_out import held_out_rows, predict
 from decoupling.results.real import real_rows
 from decoupling.sources.table.baselines import baselines, choose_penalty
 from decoupling.sources.table.contexts import TableContexts
 from decoupling.sources.table.spec import Fold, make_spec, read_fold
 from decoupling.theory.fold_table import fold_table
 from decoupling.train.training import train
-from tables import make_rows, write
+from tables import BLOCK, make_rows, write
 
 N = 2
 ARM_NAMES = ["plain", "shared", "finetune", "joint", "joint_heads"]
 RECIPE = {"gradient": "exact", "iterations": 600, "lr": 0.03, "schedule": "cosine"}
 
 
-def fold_settings(block: dict) -> dict:
+def fold_settings(block: dict, models: tuple[str, ...] = ("attention", "reduced")) -> dict:
     raw = {
         "protocol": "p",
         "protocols": {"p": {"seeds": 2, "seeds_per_job": 2, "table": RECIPE}},
-        "settings": {
-            "x": {**block, "n": [1, N], "models": ["attention", "reduced"], "arms": ARM_NAMES}
-        },
+        "settings": {"x": {**block, "n": [1, N], "models": models, "arms": ARM_NAMES}},
     }
     config = read_config(raw)
     return {"protocol": config.protocol, "parts": config.settings["x"].parts}
+
+
+def members(setting: Setting) -> list[Member]:
+    return [parse_member(fields) for fields in json.loads(predictors(setting))]
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +55,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict:
         runs = setting_runs(made["protocol"], setting)
         done = train(contexts, runs, range(2))
         fold = read_fold(text, block["table"])
-        parameters = read_parameters(pd.DataFrame(done.parameters))[N]
-        listed = [{"module": r.module, "model": r.model, "layers": 1, "arm": r.arm} for r in runs]
-        found["held_out"] += held_out_rows(fold, N, listed, parameters)
+        parameters = read_parameters(pd.DataFrame(done.parameters), members(setting))[N]
+        found["held_out"] += held_out_rows(fold, N, parameters)
         design = Design.from_dict(json.loads(text)["table"]["design"])
         found["theory"] += fold_table(fold.mix, design, [N])
         found["risks"] += seed_minimum(pd.DataFrame(done.rows), fold.mix)
@@ -63,6 +66,13 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict:
     tables = (pd.DataFrame(found[key]) for key in ("held_out", "theory", "risks"))
     found["real"] = pd.DataFrame(real_rows("x", *tables, found["specs"]))
     return found
+
+
+def test_predictors_have_the_sizes_of_their_setting():
+    """No model that tables train today has one, but a model of one's own may."""
+    made = fold_settings(BLOCK | {"table": "t.csv", "attention_heads": 3}, ("softmax",))
+    for setting in made["parts"].values():
+        assert {member.sizes for member in members(setting)} == {(("attention_heads", 3),)}
 
 
 def test_every_arm_is_trained_and_tested(trained: dict):

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from .. import models
 from ..models.one_layer import OneLayer
 from ..sources.table.baselines import baselines
 from ..sources.table.spec import Fold
 from ..sources.table.tokens import Contexts
+from .bounds import Member
 from .tables import BASELINE
 
 
 def held_out_rows(
-    fold: Fold,
-    n: int,
-    predictors: Sequence[Mapping[str, Any]],
-    parameters: Mapping[tuple[str, int, str], Mapping[str, np.ndarray]],
+    fold: Fold, n: int, parameters: Mapping[Member, Mapping[str, np.ndarray]]
 ) -> list[dict[str, Any]]:
-    """A row per predictor and unit at one n; `parameters` by model, layers and arm."""
+    """A row per predictor and unit at one n."""
     contexts = fold.held_out_contexts(n)
     grams = contexts.grams
     found = {}
-    for chosen in predictors:
-        key = chosen["model"], chosen["layers"], chosen["arm"]
-        if key in parameters:
-            made = models.load(chosen["module"])(fold.mix.dim, fold.mix.tasks, chosen["layers"])
-            layer = made.one_layer({name: a[None] for name, a in parameters[key].items()})
-            found[key] = predict(layer, contexts, grams)
+    for member, params in parameters.items():
+        made = member.made(fold.mix.dim, fold.mix.tasks)
+        layer = made.one_layer({name: a[None] for name, a in params.items()})
+        found[member.model, member.layers, member.arm] = predict(layer, contexts, grams)
     ordinary = baselines(fold, n, contexts)
     found |= {(BASELINE, 1, name): values for name, values in ordinary.items()}
     rows = []
@@ -65,14 +59,3 @@ def predict(layer: OneLayer, contexts: Contexts, grams: np.ndarray) -> np.ndarra
 
 def _by_unit(values: np.ndarray, contexts: Contexts) -> np.ndarray:
     return np.bincount(contexts.unit, values) / np.bincount(contexts.unit)
-
-
-def read_parameters(
-    table: pd.DataFrame,
-) -> dict[int, dict[tuple[str, int, str], dict[str, np.ndarray]]]:
-    """By n; by model, layers and arm; by name."""
-    found: dict[int, dict[tuple[str, int, str], dict[str, np.ndarray]]] = {}
-    for row in table.itertuples():
-        point = found.setdefault(row.n, {}).setdefault((row.model, row.layers, row.arm), {})
-        point[row.name] = np.array(row.values).reshape(row.shape)
-    return found

@@ -55,15 +55,16 @@ def _members(config: Config, setting: str) -> list[Curve]:
 
 def members(config: Config, setting: str) -> str:
     """What is evaluated together, as the script takes it."""
-    return canonical_json([_member(curve) for curve in _members(config, setting)])
+    return canonical_json([member(curve) for curve in _members(config, setting)])
 
 
 def prompted(setting: Setting) -> str:
     """The curves whose prompt's share of attention can be measured, as the script takes them."""
-    return canonical_json([_member(curve) for curve in PromptShare.drawn(setting)])
+    return canonical_json([member(curve) for curve in PromptShare.drawn(setting)])
 
 
-def _member(curve: Curve) -> dict[str, Any]:
+def member(curve: Curve) -> dict[str, Any]:
+    """What is trained, as scripts that evaluate it take it."""
     return {
         "setting": curve.setting,
         "module": curve.module,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import registry
 from ..config import Config, Setting
+from .comparisons import member
 from .specs import canonical_json
 
 MADE = registry.source_blocks()["table"].MADE  # data/tables/<name>.csv
@@ -35,9 +36,4 @@ def model_modules(setting: Setting) -> list[str]:
 
 def predictors(setting: Setting) -> str:
     """What is trained, as the script that tests it takes it."""
-    return canonical_json(
-        [
-            {"module": curve.module, "model": curve.name, "layers": curve.layers, "arm": curve.arm}
-            for curve in setting.curves
-        ]
-    )
+    return canonical_json([member(curve) for curve in setting.curves])
