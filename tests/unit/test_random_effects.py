@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from decoupling.sources.table import random_effects
 from decoupling.sources.table.random_effects import Sums, fit
 from scipy.optimize import minimize
 
@@ -77,6 +78,16 @@ def test_known_effects_are_found():
     np.testing.assert_allclose(found.means, MEANS, atol=0.1)
     np.testing.assert_allclose(found.covs, COVS, atol=0.12)
     assert found.noise_var == pytest.approx(NOISE, rel=0.04)
+
+
+def test_it_says_whether_it_has_converged(monkeypatch: pytest.MonkeyPatch):
+    groups = sums(units(40, 6))
+    found = fit(groups)
+    assert found.converged
+    monkeypatch.setattr(random_effects, "MOST_STEPS", found.steps)
+    assert fit(groups).converged
+    monkeypatch.setattr(random_effects, "MOST_STEPS", found.steps - 1)
+    assert not fit(groups).converged
 
 
 def test_covariances_stay_positive_definite():

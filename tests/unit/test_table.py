@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from decoupling.problem.design import Design
 from decoupling.sources.table import block as table_block
+from decoupling.sources.table import random_effects
 from decoupling.sources.table.contexts import TableContexts
 from decoupling.sources.table.rows import read_units
 from decoupling.sources.table.spec import make_spec, read_fold
@@ -123,6 +124,13 @@ def test_spec_is_a_mixture_with_measured_moments(block: dict):
     design = Design.from_dict(fields["table"]["design"])
     np.testing.assert_allclose(design.sigma_x, fields["sigma_x"], atol=0.1)
     assert len(fields["table"]["training"]) == 8
+
+
+def test_effects_that_have_not_converged_are_warned_of(block: dict, monkeypatch, caplog):
+    monkeypatch.setattr(random_effects, "MOST_STEPS", 3)
+    spec_of(block)
+    (warning,) = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert warning.getMessage() == "x.fold0: REML by EM has not converged in 3 steps"
 
 
 def test_same_file_gives_the_same_contexts(block: dict):

@@ -33,6 +33,7 @@ class Effects:
     covs: np.ndarray  # Σ_k: [K, d, d]
     noise_var: float  # σ²
     steps: int
+    converged: bool
 
 
 def fit(groups: list[Sums]) -> Effects:
@@ -51,7 +52,8 @@ def fit(groups: list[Sums]) -> Effects:
         covs, noise = new, squares.sum() / rows
         if change.max() < TOLERANCE:
             break
-    return Effects(means, np.array([_definite(cov) for cov in covs]), float(noise), steps)
+    covs = np.array([_definite(cov) for cov in covs])
+    return Effects(means, covs, float(noise), steps, bool(change.max() < TOLERANCE))
 
 
 def _residual(group: Sums) -> float:

@@ -14,7 +14,7 @@ from ...problem.design import Design
 from ...problem.mixture import TaskMixture
 from ...problem.streams import Stream, generator
 from . import CONTEXTS
-from .random_effects import Sums, fit
+from .random_effects import Effects, Sums, fit
 from .rows import Unit, Units, read_units
 from .splits import Scale, Split, check_folds, split
 from .tokens import Contexts, draw, tokens_of
@@ -107,7 +107,7 @@ def _mixture(
         for key in ("gram", "power", "freedom")
     )
     sigma_x = (gram / freedom[:, None, None]).mean(0)
-    log.info("%s: REML by EM in %d steps", name, effects.steps)
+    _say_how_it_converged(name, effects)
     mix = TaskMixture(
         name, counts / counts.sum(), effects.means, effects.covs, sigma_x, effects.noise_var
     )
@@ -123,6 +123,13 @@ def _sums(units: Sequence[Unit], intercept: bool, differences: bool) -> Sums:
             x, y = x - x.mean(0), y - y.mean()
         found.append((x.T @ x, x.T @ y, y @ y, len(y) - differences))
     return Sums(*(np.array(part) for part in zip(*found, strict=True)))
+
+
+def _say_how_it_converged(name: str, effects: Effects) -> None:
+    if effects.converged:
+        log.info("%s: REML by EM in %d steps", name, effects.steps)
+    else:
+        log.warning("%s: REML by EM has not converged in %d steps", name, effects.steps)
 
 
 def _say_what_is_left(units: Units, base: str) -> None:
