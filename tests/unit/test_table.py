@@ -185,6 +185,11 @@ def put(line: int, column: str, value: object):
     return change
 
 
+def tie_in_a_group(rows: list) -> None:
+    for row in rows:
+        row[4] = 2 * row[3] + 1 if row[2] == "a" else row[4]
+
+
 BAD = {
     "no file": ({"table": "no.csv"}, "table: there is no file no.csv; give the path of a CSV"),
     "no such feature": (
@@ -229,6 +234,14 @@ BAD = {
     "dependent": (
         changed(lambda rows: [row.__setitem__(4, 2 * row[3] + 1) for row in rows]),
         "features: are linearly dependent; remove one",
+    ),
+    "dependent in a group": (
+        {"intercept": True, **changed(tie_in_a_group)},
+        "features: are linearly dependent in the training units of group 'a'; remove one",
+    ),
+    "dependent in a group's units": (
+        {"differences": True, **changed(tie_in_a_group)},
+        "features: are linearly dependent in the training units of group 'a'; remove one",
     ),
     "constant target": (
         changed(lambda rows: [row.__setitem__(5, 3) for row in rows]),

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...problem.mixture import TaskMixture
 from .spec import Fold
-from .tokens import Contexts
+from .tokens import Contexts, rows_of
 
 PENALTIES = 10.0 ** np.arange(-3, 4.01, 0.25)  # λ of ridge regression, among which it is chosen
 
@@ -50,10 +50,7 @@ def _pooled(fold: Fold) -> np.ndarray:
     """One β for all units and groups, by least squares of all their training rows."""
     gram, cross = 0.0, 0.0
     for unit in fold.training:
-        x = np.insert(unit.x, 0, 1.0, axis=1) if fold.intercept else unit.x
-        y = unit.y
-        if fold.differences:
-            x, y = x - x.mean(0), y - y.mean()
+        x, y = rows_of(unit, fold.intercept, fold.differences)
         gram, cross = gram + x.T @ x, cross + x.T @ y
     return np.linalg.solve(gram, cross)
 

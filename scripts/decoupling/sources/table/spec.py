@@ -17,7 +17,7 @@ from . import CONTEXTS
 from .random_effects import Effects, Sums, fit
 from .rows import Unit, Units, read_units
 from .splits import Scale, Split, check_folds, split
-from .tokens import Contexts, draw, tokens_of
+from .tokens import Contexts, draw, kind_of, rows_of
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ def make_spec(name: str, block: Mapping[str, Any], longest: int) -> str:
     units = read_units(f"settings.{base}", block, longest)
     check_folds(units, block)
     _say_what_is_left(units, base)
-    made, kind = split(units.kept, block["folds"], block["fold"]), _kind(block)
+    made, kind = split(units.kept, block["folds"], block["fold"]), kind_of(block)
     scale = Scale.of(made.training, kind[1])
     training = _scaled(made, scale).training
     mix, power = _mixture(name, training, units.groups, *kind)
@@ -82,12 +82,7 @@ def read_fold(text: str, table: str) -> Fold:
     made = split(units.kept, block["folds"], block["fold"])
     made = _scaled(made, Scale.from_dict(extra["scale"]))
     mix, groups = TaskMixture.from_json(text), extra["groups"]
-    return Fold(mix, groups, made.training, made.held_out, *_kind(block))
-
-
-def _kind(block: Mapping[str, Any]) -> tuple[bool, bool]:
-    """Whether tokens have an intercept, and whether they are differences of rows."""
-    return bool(block.get("intercept")), bool(block.get("differences"))
+    return Fold(mix, groups, made.training, made.held_out, *kind_of(block))
 
 
 def _scaled(made: Split, scale: Scale) -> Split:
@@ -115,12 +110,9 @@ def _mixture(
 
 
 def _sums(units: Sequence[Unit], intercept: bool, differences: bool) -> Sums:
-    """Differences of rows have the moments of rows about their unit's mean."""
     found = []
     for unit in units:
-        x, y = tokens_of(unit, intercept), unit.y
-        if differences:
-            x, y = x - x.mean(0), y - y.mean()
+        x, y = rows_of(unit, intercept, differences)
         found.append((x.T @ x, x.T @ y, y @ y, len(y) - differences))
     return Sums(*(np.array(part) for part in zip(*found, strict=True)))
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from .rows import BadTableError, Unit, Units
+from .tokens import kind_of, rows_of
 
 TINY = 1e-12  # of a column's largest entry
+DEPENDENT = 1e-8  # least singular value over the largest, of which XᵀX has the square
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,7 @@ def check_folds(units: Units, block: Mapping[str, Any]) -> None:
                 text += "; use more folds, or leave its rows out"
                 break
             _check_spread(units, block, made.training)
+            _check_rank(units, block, made.training)
     if text:
         raise BadTableError([f"{units.path}.folds: {text}"])
 
@@ -54,6 +57,18 @@ def _check_spread(units: Units, block: Mapping[str, Any], training: Sequence[Uni
             key, name = found[0]
             text = f"{name!r} does not vary in the training units of group {group!r}; remove it"
             raise BadTableError([f"{units.path}.{key}: {text}"])
+
+
+def _check_rank(units: Units, block: Mapping[str, Any], training: Sequence[Unit]) -> None:
+    """Whether the rows of every group have one β of least squares."""
+    kind = kind_of(block)
+    scale = Scale.of(training, kind[1])
+    for group in units.groups:
+        own = [scale.apply(unit) for unit in training if unit.group == group]
+        x = np.concatenate([rows_of(unit, *kind)[0] for unit in own])
+        if np.linalg.matrix_rank(x, rtol=DEPENDENT) < x.shape[1]:
+            text = f"are linearly dependent in the training units of group {group!r}; remove one"
+            raise BadTableError([f"{units.path}.features: {text}"])
 
 
 def split(units: Sequence[Unit], folds: int, fold: int) -> Split:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,9 +35,21 @@ class Contexts:
         return tokens.mT @ tokens
 
 
+def kind_of(block: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Whether tokens have an intercept, and whether they are differences of rows."""
+    return bool(block.get("intercept")), bool(block.get("differences"))
+
+
 def tokens_of(unit: Unit, intercept: bool) -> np.ndarray:
     """The rows of x as the model sees them, [rows, d]."""
     return np.insert(unit.x, 0, 1.0, axis=1) if intercept else unit.x
+
+
+def rows_of(unit: Unit, intercept: bool, differences: bool) -> tuple[np.ndarray, np.ndarray]:
+    """x and y of its rows, as least squares takes them: differences of rows have the moments of
+    rows about their unit's mean."""
+    x, y = tokens_of(unit, intercept), unit.y
+    return (x - x.mean(0), y - y.mean()) if differences else (x, y)
 
 
 def draw(
