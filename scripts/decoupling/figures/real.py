@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw import style
-from ..sources.table import CONTEXTS
+from ..sources.table import CONTEXTS_PER_UNIT
 from . import Figure, Needs, Tables, names
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def small_print(note: str, settings: Sequence[Mapping[str, Any]]) -> str:
     parts = " or ".join(map(str, sorted({setting["folds"] for setting in settings})))
     by = ", ".join(sorted({setting["fold_by"] for setting in settings}))
     return (
-        f"{note}; the best seed is chosen on training units\n{CONTEXTS} contexts a unit."
+        f"{note}; the best seed is chosen on training units\n{CONTEXTS_PER_UNIT} contexts a unit."
         f" Held out: {parts} folds by {by}. Bars: two standard errors, bootstrap over the same."
     )
 

@@ -4,5 +4,6 @@ Rows of a unit are not independent, so that a model has to be trained with the q
 engine `with_query` does, in place of `moments`.
 """
 
-CONTEXTS = 200  # of every unit, for training and for the held-out risk
+CONTEXTS_PER_UNIT = 200  # for training and for the held-out risk
+FOLDS = 5  # where a setting does not say
 ENGINES = {"moments": "with_query"}  # the views that a table can serve, and by which engine

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from . import FOLDS
+
 KEY = "table"  # a block that has it has this source
 FIGURE = "real"  # the kind of figure that its settings have
 RECIPE = "table"  # the block of a protocol that trains it, where there is one
 MADE = ("bdf", "star", "vietnam", "vietnam_total")  # data/tables/<name>.csv, which a rule makes
-FOLDS = 5
 MOST_FEATURES = 10  # the spec has sixth moments of them
 TASKS = 8  # how many there are is in the file; this is for the memory that a job asks for
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...problem.design import Design
 from ...problem.mixture import TaskMixture
 from ...problem.streams import Stream, generator
-from . import CONTEXTS
+from . import CONTEXTS_PER_UNIT
 from .random_effects import Effects, Sums, fit
 from .rows import Unit, Units, read_units
 from .splits import Scale, Split, check_folds, split
@@ -43,7 +43,8 @@ class Fold:
 
     def _draw(self, stream: Stream, units: Sequence[Unit], n: int) -> Contexts:
         rng = generator(self.mix, n, stream)
-        return draw(rng, units, self.groups, n, CONTEXTS, self.intercept, self.differences)
+        kind = self.intercept, self.differences
+        return draw(rng, units, self.groups, n, CONTEXTS_PER_UNIT, *kind)
 
 
 def make_spec(name: str, block: Mapping[str, Any], longest: int) -> str:

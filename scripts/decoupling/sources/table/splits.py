@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import FOLDS
 from .rows import BadTableError, Unit, Units
 from .tokens import kind_of, rows_of
 
@@ -23,7 +24,7 @@ class Split:
 
 def check_folds(units: Units, block: Mapping[str, Any]) -> None:
     """Whether every fold leaves two units of every group to train on."""
-    folds, clusters = block.get("folds", 5), {unit.cluster for unit in units.kept}
+    folds, clusters = block.get("folds", FOLDS), {unit.cluster for unit in units.kept}
     what = block.get("fold_by", block["unit"])
     text = None
     if folds < 2:
