@@ -1,7 +1,6 @@
 """Put the folds of a table together: held-out risks, standard errors, and what theory predicts."""
 
 import argparse
-import json
 from pathlib import Path
 
 from decoupling.results.real import real_rows
@@ -22,7 +21,7 @@ if __name__ == "__main__":
         parser.add_argument(name, required=True, type=Path, nargs="+")
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
-    specs = [json.loads(path.read_text()) for path in args.specs]
+    specs = [path.read_text() for path in args.specs]
     with damage_named():
         tables = [
             read_all(paths, schema)

@@ -60,7 +60,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict:
         design = Design.from_dict(json.loads(text)["table"]["design"])
         found["theory"] += fold_table(fold.mix, design, [N])
         found["risks"] += seed_minimum(pd.DataFrame(done.rows), fold.mix)
-        found["specs"].append(json.loads(text))
+        found["specs"].append(text)
         found["folds"].append(fold)
         found["runs"].append(done.rows)
     tables = (pd.DataFrame(found[key]) for key in ("held_out", "theory", "risks"))
@@ -92,7 +92,7 @@ def test_seeds_are_chosen_on_training_units(trained: dict):
     assert (rows.selection_risk == rows.risk).all()
     held_out = pd.DataFrame(trained["held_out"])
     own = held_out[held_out.setting == fold.mix.name]
-    assert not {tuple(u) for u in trained["specs"][0]["table"]["training"]} & set(
+    assert not {tuple(u) for u in json.loads(trained["specs"][0])["table"]["training"]} & set(
         zip(own.group, own.unit, strict=True)
     )
 
@@ -158,7 +158,7 @@ def test_gains_are_paired(trained: dict):
 
 def test_gate_compares_label_powers(trained: dict):
     powers = [
-        fold.mix.label_power / spec["table"]["label_power"]
+        fold.mix.label_power / json.loads(spec)["table"]["label_power"]
         for fold, spec in zip(trained["folds"], trained["specs"], strict=True)
     ]
     assert trained["real"].gate.iloc[0] == pytest.approx(np.mean(powers))

@@ -80,6 +80,7 @@ def test_gains_are_of_joint_over_plain(table: pd.DataFrame):
 def test_facts(table: pd.DataFrame):
     facts = real_facts(table)
     assert [row["setting"] for row in facts["real_about"]] == ["good", "bad"]
+    assert [row["sound"] for row in facts["real_about"]] == [True, False]
     (agreement, _) = facts["real_agreement"]
     assert (agreement["points"], agreement["measured"], agreement["theorem"]) == (10, 8, 0)
     assert agreement["measured_most"] == pytest.approx(0.05 / 0.75)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw import style
+from ..results.real import REDUCED, fails_gate, with_theory
+from ..results.tables import BASELINE
 from ..sources.table import CONTEXTS_PER_UNIT
 from . import Figure, Needs, Tables, names
 
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from ..plan.config import Config, Curve, Setting
 
 COLUMN, ROW = 2.3, 2.1  # inches, of a panel
-GATE = 0.1  # E[y²] as predicted may be so far from measured
-REDUCED = "reduced"  # the model that the theorems are of
 BASELINES = {  # line style, label
     "ridge": ("-", "ridge on the context"),
     "ols": (":", "least squares on the context"),
@@ -85,7 +85,7 @@ class Real(OfTables):
         axes = body.subplots(2, len(settings), squeeze=False, sharex="col", sharey="col")
         for i, (setting, pair) in enumerate(zip(settings, axes.T, strict=True)):
             rows = real[real.setting == setting["name"]]
-            _draw_theory(pair[0], with_theory(rows, setting))
+            _draw_theory(pair[0], with_theory(rows, setting["theory_model"], setting["model"]))
             _draw_baselines(pair[1], rows, setting["model"])
             _finish(pair, rows)
             letter = f"({chr(ord('a') + i)}) " if len(settings) > 1 else ""
@@ -110,11 +110,6 @@ def small_print(note: str, settings: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def fails_gate(rows: pd.DataFrame) -> bool:
-    """Whether E[y²] of the fitted mixture is far from that of the data."""
-    return abs(rows.gate.iloc[0] - 1) > GATE
-
-
 def title(setting: Mapping[str, Any], rows: pd.DataFrame) -> str:
     """Its name, how much data there is, and the gate, with a warning where it fails."""
     about = rows.iloc[0]
@@ -126,14 +121,6 @@ def title(setting: Mapping[str, Any], rows: pd.DataFrame) -> str:
         f"{setting['name']}: tasks by {setting['group']}\n$d={setting['dim']}$, {tokens};"
         f" {about.units} of {about.units_total} units{warning}{gate}"
     )
-
-
-def with_theory(rows: pd.DataFrame, setting: Mapping[str, Any]) -> pd.DataFrame:
-    """What the theorems are of: the reduced model's arms; and attention's with heads, which the
-    reduced model does not have."""
-    own = rows.model == setting["theory_model"]
-    heads = (rows.model == setting["model"]) & (rows.arm == "joint_heads")
-    return rows[own | heads]
 
 
 def _arms(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -152,7 +139,7 @@ def _draw_theory(ax: Axes, trained: pd.DataFrame) -> None:
 
 def _draw_baselines(ax: Axes, rows: pd.DataFrame, model: str) -> None:
     for name, (line, _) in BASELINES.items():
-        curve = rows[(rows.model == "baseline") & (rows.arm == name)].sort_values("n")
+        curve = rows[(rows.model == BASELINE) & (rows.arm == name)].sort_values("n")
         ax.plot(curve.n, curve.normalized, ls=line, lw=1, color=GREY, zorder=1)
     for arm, curve in _arms(rows[rows.model == model]):
         _draw_points(ax, curve, arm)
@@ -167,7 +154,7 @@ def _draw_points(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
 
 
 def _finish(pair: Sequence[Axes], rows: pd.DataFrame) -> None:
-    shown = rows[rows.model != "baseline"][["normalized", *PREDICTED]]
+    shown = rows[rows.model != BASELINE][["normalized", *PREDICTED]]
     pair[0].set_ylim(0, 1.08 * min(shown.max().max(), 1.5))  # least squares can be far above
     pair[0].set_xscale("log")
     lengths = sorted(set(rows.n))

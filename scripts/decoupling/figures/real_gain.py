@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..draw import style
+from ..results.real import fails_gate
 from . import Tables
-from .real import OfTables, fails_gate, small_print
+from .real import OfTables, small_print
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,14 +7,20 @@ between them are paired.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from ..problem.mixture import TaskMixture
 from .tables import BASELINE
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+REDUCED = "reduced"  # the model that the theorems are of
+GATE = 0.1  # E[y²] as predicted may be so far from measured
 DRAWS = 2000
 SEED = 2503
 CURVES = ("theorem", "measured", "independent")  # what theory predicts
@@ -30,9 +36,9 @@ def real_rows(
     held_out: pd.DataFrame,
     theory: pd.DataFrame,
     runs: pd.DataFrame,
-    specs: Sequence[Mapping[str, Any]],
+    specs: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """A row per predictor and n. `runs` are the folds' risks on training units, `specs` as read."""
+    """A row per predictor and n. `runs` are the folds' risks on training units, `specs` texts."""
     points, sums, power = _sums(held_out)
     ratios = _bootstrap(sums, power)  # [draws, points]; the first row is of the data itself
     at = {point: i for i, point in enumerate(points)}
@@ -96,10 +102,12 @@ def _predicted(theory: pd.DataFrame, held_out: pd.DataFrame) -> dict[tuple[str, 
     return (shares.groupby(keys).sum() / weights.groupby(keys).sum()).to_dict()
 
 
-def _about(specs: Sequence[Mapping[str, Any]], held_out: pd.DataFrame) -> dict[str, Any]:
+def _about(specs: Sequence[str], held_out: pd.DataFrame) -> dict[str, Any]:
     """Of the setting: the gate, predicted over measured E[y²], and how many units there are."""
-    ratios = [_label_power(spec) / spec["table"]["label_power"] for spec in specs]
-    units = specs[0]["table"]["units"]
+    powers = [TaskMixture.from_json(text).label_power for text in specs]
+    tables = [json.loads(text)["table"] for text in specs]
+    ratios = [power / own["label_power"] for power, own in zip(powers, tables, strict=True)]
+    units = tables[0]["units"]
     return {
         "gate": float(np.mean(ratios)),
         "units": units["kept"],
@@ -108,8 +116,13 @@ def _about(specs: Sequence[Mapping[str, Any]], held_out: pd.DataFrame) -> dict[s
     }
 
 
-def _label_power(spec: Mapping[str, Any]) -> float:
-    sigma_x, means = np.array(spec["sigma_x"]), np.array(spec["means"])
-    seconds = np.array(spec["covs"]) + means[:, :, None] * means[:, None]
-    power = np.einsum("ij,kij->k", sigma_x, seconds)
-    return float(np.array(spec["weights"]) @ power) + spec["noise_var"]
+def fails_gate(rows: pd.DataFrame) -> bool:
+    """Whether E[y²] of a setting's fitted mixture is far from that of the data."""
+    return not abs(rows.gate.iloc[0] - 1) <= GATE
+
+
+def with_theory(rows: pd.DataFrame, theory_model: str, model: str) -> pd.DataFrame:
+    """What the theorems are of: the reduced model's arms; and attention's with heads, which the
+    reduced model does not have."""
+    heads = (rows.model == model) & (rows.arm == "joint_heads")
+    return rows[(rows.model == theory_model) | heads]

@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 
+from .real import REDUCED, fails_gate, with_theory
 from .tables import BASELINE
 
 SHOWN = 5  # the context length whose risks are listed
 WITHIN = 2  # standard errors
-GATE = 0.1  # E[y²] as predicted may be so far from measured
 ORDER = ("plain", "finetune", "shared", "joint", "joint_heads")
 MODEL = "attention"
 
@@ -39,24 +39,14 @@ def real_facts(real: pd.DataFrame) -> dict[str, Any]:
 def about(rows: pd.DataFrame) -> dict[str, Any]:
     first = rows.iloc[0]
     keys = ("setting", "units", "units_total", "clusters", "gate")
-    return {key: first[key] for key in keys} | {"n": sorted(set(rows.n))}
-
-
-def with_theory(rows: pd.DataFrame) -> pd.DataFrame:
-    """Trained points that a theorem is of: the reduced model's, and attention's with heads."""
-    reduced = rows[rows.model == "reduced"]
-    heads = rows[(rows.model == MODEL) & (rows.arm == "joint_heads")]
-    found = pd.concat([reduced, heads])
-    return found.sort_values(["n", "arm"], key=_in_order)
-
-
-def _in_order(column: pd.Series) -> pd.Series:
-    return column.map(ORDER.index) if column.name == "arm" else column
+    found = {key: first[key] for key in keys}
+    return found | {"n": sorted(set(rows.n)), "sound": not fails_gate(rows)}
 
 
 def points(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """At one n: risks of every arm, by theory and trained."""
-    found = with_theory(rows[rows.n == SHOWN])
+    found = with_theory(rows[rows.n == SHOWN], REDUCED, MODEL)
+    found = found.sort_values("arm", key=lambda arms: arms.map(ORDER.index))
     attention = rows[(rows.n == SHOWN) & (rows.model == MODEL)].set_index("arm")
     keys = ("setting", "arm", "theorem", "independent", "measured", "normalized", "normalized_se")
     listed = []
@@ -69,9 +59,9 @@ def points(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 def agreement(rows: pd.DataFrame) -> dict[str, Any]:
     """How many points are within two standard errors of theory, and how far they are from it."""
-    found = with_theory(rows)
+    found = with_theory(rows, REDUCED, MODEL)
     row: dict[str, Any] = {"setting": rows.setting.iloc[0], "points": len(found)}
-    row["sound"] = abs(rows.gate.iloc[0] - 1) <= GATE
+    row["sound"] = not fails_gate(rows)
     for curve in ("theorem", "measured"):
         off = found.normalized - found[curve]
         row[curve] = int((off.abs() <= WITHIN * found.normalized_se).sum())
@@ -83,7 +73,7 @@ def agreement(rows: pd.DataFrame) -> dict[str, Any]:
 def gains(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """By n: what joint prompts gain over plain; what of it one prompt for all has; and the rest."""
     found = []
-    own = rows[rows.model == "reduced"].set_index(["n", "arm"])
+    own = rows[rows.model == REDUCED].set_index(["n", "arm"])
     attention = rows[rows.model == MODEL].set_index(["n", "arm"])
     for n in sorted(set(rows.n)):
         plain, shared, joint = (own.loc[(n, arm)] for arm in ("plain", "shared", "joint"))
