@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -296,3 +297,8 @@ def test_one_line_says_what_and_where(name: str, tmp_path: Path):
 def test_a_table_that_a_rule_makes_need_not_be_there(block: dict, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert table_block.problems("x", block | {"table": "data/tables/bdf.csv"}, [1]) == []
+
+
+def test_the_script_makes_the_tables_that_the_rule_names():
+    script = Path(__file__).parents[2] / "scripts/table.py"
+    assert set(runpy.run_path(str(script))["TABLES"]) == set(table_block.MADE)
