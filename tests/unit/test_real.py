@@ -48,6 +48,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict:
     block = write(tmp_path_factory.mktemp("table") / "t.csv", make_rows(24, 10))
     block["fold_by"] = "school"
     found = {"specs": [], "held_out": [], "theory": [], "risks": [], "folds": [], "runs": []}
+    found["parameters"] = []
     made = fold_settings(block)
     for name, setting in made["parts"].items():
         text = make_spec(name, setting.block, N)
@@ -63,6 +64,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict:
         found["specs"].append(text)
         found["folds"].append(fold)
         found["runs"].append(done.rows)
+        found["parameters"].append(parameters)
     tables = (pd.DataFrame(found[key]) for key in ("held_out", "theory", "risks"))
     found["real"] = pd.DataFrame(real_rows("x", *tables, found["specs"]))
     return found
@@ -89,7 +91,12 @@ def test_every_arm_is_trained_and_tested(trained: dict):
 def test_seeds_are_chosen_on_training_units(trained: dict):
     """What chooses is the risk on the training contexts, literally."""
     fold, rows = trained["folds"][0], pd.DataFrame(trained["runs"][0])
-    assert (rows.selection_risk == rows.risk).all()
+    contexts, best = fold.training_contexts(N), rows.groupby(["model", "arm"]).selection_risk.min()
+    for member, params in trained["parameters"][0].items():
+        made = member.made(fold.mix.dim, fold.mix.tasks)
+        layer = made.one_layer({name: a[None] for name, a in params.items()})
+        errors = predict(layer, contexts, contexts.grams) - contexts.label
+        assert best[member.model, member.arm] == pytest.approx((errors**2).mean(), rel=1e-9)
     held_out = pd.DataFrame(trained["held_out"])
     own = held_out[held_out.setting == fold.mix.name]
     assert not {tuple(u) for u in json.loads(trained["specs"][0])["table"]["training"]} & set(
