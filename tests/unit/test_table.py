@@ -149,6 +149,12 @@ def test_batches_are_of_the_training_contexts(block: dict):
     np.testing.assert_array_equal(batch.second, again.second)
 
 
+def test_a_batch_may_lack_a_task(block: dict):
+    """Whose moments are 0."""
+    moments = TableContexts.read(spec_of(block), 2, block["table"]).batch_moments(1, 0, 1, 1.0)
+    assert sorted(moments.square.any((1, 2))) == [False, True]
+
+
 def test_intercept_is_the_first_feature(block: dict):
     fold = read_fold(spec_of(block | {"intercept": True}), block["table"])
     assert fold.mix.dim == 3

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from decoupling.models.one_layer import OneLayer
 from decoupling.models.with_query import risk, risk_and_gradient
+from decoupling.problem import query_moments
 from decoupling.problem.query_moments import QueryMoments, RawMoments, assemble
 
 DIM, TASKS, N, COUNT, SEEDS = 3, 2, 4, 300, 4
@@ -79,6 +80,16 @@ MODELS = [(heads, prompts) for heads in (1, TASKS) for prompts in (False, True)]
 def test_risk_is_the_literal_one(literal, moments, heads: int, prompts: bool):
     made = model(heads, prompts)
     assert risk(moments, made) == pytest.approx(literal.risk(made), rel=1e-12)
+
+
+def test_slices_sum_to_the_whole(literal, monkeypatch):
+    """Of which the last is shorter."""
+    whole = literal.raw()
+    monkeypatch.setattr(query_moments, "SLICE", 13)
+    for one, other in zip(whole, literal.raw(), strict=True):
+        for name, values in vars(one).items():
+            rounding = 1e-14 * np.abs(values).max()
+            np.testing.assert_allclose(getattr(other, name), values, rtol=0, atol=rounding)
 
 
 @pytest.mark.parametrize(("heads", "prompts"), MODELS)

@@ -14,6 +14,8 @@ import numpy as np
 
 from .moments import Packing, packing
 
+SLICE = 8_192  # contexts at a time: 43 MB of products at d = 10
+
 
 @dataclass(frozen=True, eq=False)
 class QueryMoments:
@@ -48,13 +50,20 @@ class RawMoments:
         """Of a task's contexts, over `total` contexts of all tasks: x_q [B, d], y_q [B],
         S [B, D, D]."""
         pack = packing(grams.shape[-1])
-        entries = grams[:, pack.rows, pack.cols]
         dim, size = query.shape[1], len(pack.rows)
-        products = (query[:, :, None] * entries[:, None, :]).reshape(len(query), -1)
+        wide = dim * size
+        second, cross, first = np.zeros((wide, wide)), np.zeros(wide), np.zeros((dim, wide))
+        for start in range(0, len(query), SLICE):
+            part = slice(start, start + SLICE)
+            x, entries = query[part], grams[part, pack.rows, pack.cols]
+            products = (x[:, :, None] * entries[:, None, :]).reshape(len(x), -1)
+            second += products.T @ products
+            cross += label[part] @ products
+            first += x.T @ products
         return cls(
-            (products.T @ products / total).reshape(dim, size, dim, size),
-            (label @ products / total).reshape(dim, size),
-            (query.T @ products / total).reshape(dim, dim, size),
+            (second / total).reshape(dim, size, dim, size),
+            (cross / total).reshape(dim, size),
+            (first / total).reshape(dim, dim, size),
             label @ query / total,
             query.T @ query / total,
             label @ label / total,
