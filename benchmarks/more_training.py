@@ -38,14 +38,12 @@ POINTS = {
         *("figA2b/1/joint", "figA2b/10/plain", "figA2b/20/joint_heads"),
         *("figA2e/3/plain", "figA2e/10/joint", "figA2e/20/joint_heads"),
         *("figA2c/1/plain", "figA2c/5/joint_heads", "figA2c/10/joint"),
-        *("figA2c/15/joint", "figA2c/15/joint_heads"),
-        *("figA2c/20/joint", "figA2c/20/joint_heads", "figA2c/20/plain"),
+        *("figA2c/20/joint", "figA2c/20/joint_heads"),
         *("figA2f/3/joint", "figA2f/10/joint_heads", "figA2f/20/plain"),
     ],
     ("regret", "laptop"): [
         *("figA2b/10/joint", "figA2e/5/plain", "figA2b/20/joint_heads"),
         *("figA2c/10/joint", "figA2f/5/plain", "figA2c/3/joint_heads"),
-        *("figA2c/20/joint", "figA2c/20/joint_heads"),
     ],
     ("doubling", "softmax"): [
         *("softmax_clean/10", "softmax_clean/1", "softmax_clean/50"),

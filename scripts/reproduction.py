@@ -11,11 +11,11 @@ import pandas as pd
 from decoupling.problem.mixture import TaskMixture
 from decoupling.results.beyond import beyond
 from decoupling.results.files import atomic_path
-from decoupling.results.kept import Kept
+from decoupling.results.kept import Kept, moved
 from decoupling.results.published import read_published
 from decoupling.results.real_facts import real_facts
 from decoupling.results.reproduction import facts
-from decoupling.results.softmax_facts import moved, softmax_facts, transformer_facts
+from decoupling.results.softmax_facts import softmax_facts, transformer_facts
 from decoupling.results.tables import (
     BOUNDS,
     IDENTITY,
@@ -30,6 +30,7 @@ from decoupling.results.tables import (
 
 PROTOCOLS = ("laptop", "exact", "paper")
 CONTROLS = ("shared", "heads")  # settings that the paper has not
+DEEP_MOVES, SOFTMAX_MOVES = 0.02, 0.01  # changes by twice the iterations that are named
 PRINTED = 1e-6  # what is left out of numbers printed with 8 digits, and more
 
 
@@ -119,7 +120,7 @@ if __name__ == "__main__":
         for name, schema in (("", RISKS), ("_bounds", BOUNDS), ("_prompt_share", PROMPT_SHARE))
     )
     found |= softmax_facts(risks, bounds, shares, read_all(args.softmax, THEORY))
-    found |= moved(more_training(args.kept / "softmax_doubling.csv", risks))
+    softmax_doubling = more_training(args.kept / "softmax_doubling.csv", risks)
     risks, bounds = (
         read_table(args.kept / f"transformer{name}.parquet", schema)
         for name, schema in (("", RISKS), ("_bounds", BOUNDS))
@@ -128,6 +129,7 @@ if __name__ == "__main__":
     found |= transformer_facts(risks, bounds, read_all(args.softmax, THEORY), twice)
     found |= real_facts(read_table(args.kept / "real.parquet", REAL))
     rounding = rows_of(args.kept / "rounding.csv")
+    doubling = more_training(args.kept / "deep_doubling.csv", kept.laptop)
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -142,7 +144,12 @@ if __name__ == "__main__":
         batch_noise=rows_of(args.kept / "batch_noise.csv"),
         rounding=rounding,
         rounded_finetune=next(abs(row["best"]) for row in rounding if row["arm"] == "finetune"),
-        doubling=more_training(args.kept / "deep_doubling.csv", kept.laptop),
+        doubling=doubling,
+        deep_moves=DEEP_MOVES,
+        deep_moved=moved(doubling, DEEP_MOVES),
+        softmax_doubling=softmax_doubling,
+        softmax_moves=SOFTMAX_MOVES,
+        softmax_moved=moved(softmax_doubling, SOFTMAX_MOVES),
         regret=more_training(args.kept / "deep_regret.csv", kept.laptop),
         recipe_deep=text_of(args.kept / "recipe_deep.md"),
         recipe_softmax=text_of(args.kept / "recipe_softmax.md"),

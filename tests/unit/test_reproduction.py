@@ -12,7 +12,7 @@ import pytest
 import yaml
 from decoupling.plan.config import read_config
 from decoupling.results import paper_facts, reproduction
-from decoupling.results.kept import Kept
+from decoupling.results.kept import Kept, moved
 from decoupling.results.tables import POINT
 
 ROOT = Path(__file__).parents[2]
@@ -216,6 +216,13 @@ def test_a_setting_that_exact_lacks_is_named(tmp_path) -> None:
     read_kept = runpy.run_path(str(ROOT / "scripts/reproduction.py"))["read_kept"]
     with pytest.raises(SystemExit, match="lacks fig2d"):
         read_kept(kept)
+
+
+def test_points_that_more_training_changes() -> None:
+    rows = [{"risk": 0.2, "changed": changed} for changed in (0.1985, 0.1975, 0.2015, 0.3)]
+    found = moved(rows, 0.01)
+    assert [(row["changed"], row["worse"]) for row in found] == [(0.1975, False), (0.3, True)]
+    assert moved([], 0.01) == []
 
 
 def test_the_page_says_what_a_race_costs() -> None:

@@ -163,13 +163,3 @@ def test_transformers_beside_theorem_and_twice_the_iterations():
     assert [row["layers"] for row in gains] == [1, 2]
     for row in gains:
         assert (row["shared"], row["joint"]) == pytest.approx((0.05, 0.25))
-
-
-def test_points_that_more_training_changes():
-    rows = [{"risk": 0.2, "changed": changed} for changed in (0.1985, 0.1975, 0.2015, 0.3)]
-    found = facts.moved(rows)
-    assert [(row["changed"], row["worse"]) for row in found["softmax_moved"]] == [
-        (0.1975, False),
-        (0.3, True),
-    ]
-    assert facts.moved([])["softmax_moved"] == []

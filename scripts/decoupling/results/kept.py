@@ -29,3 +29,9 @@ def span(values: pd.Series) -> dict[str, float]:
 
 def arms_in_order(column: pd.Series) -> pd.Series:
     return column.map(list(ARMS).index) if column.name == "arm" else column
+
+
+def moved(doubling: list[Mapping], most: float) -> list[dict[str, Any]]:
+    """Points that twice the iterations change by more than `most`, and whether for the worse."""
+    rows = [{**row, "worse": row["changed"] > row["risk"]} for row in doubling]
+    return [row for row in rows if abs(row["changed"] / row["risk"] - 1) > most]

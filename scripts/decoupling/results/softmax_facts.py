@@ -17,7 +17,6 @@ BASE_HEADS = 2
 LINEAR = "linear, theorem"  # in the place of a number of heads
 VISIBLE = 2  # standard errors
 STUCK = 0.01  # above the best seed
-MOVED = 0.01  # by twice the iterations, in proportion
 LONG = 10  # from this n on, the context is as long as x
 
 
@@ -184,13 +183,6 @@ def seeds(risks: pd.DataFrame) -> dict[str, Any]:
         "stuck": STUCK,
         "far": far[["setting", "n", "arm", "apart"]].to_dict("records"),
     }
-
-
-def moved(doubling: list[Mapping]) -> dict[str, Any]:
-    """Points that twice the iterations change too much, and whether for the worse."""
-    rows = [{**row, "worse": row["changed"] > row["risk"]} for row in doubling]
-    far = [row for row in rows if abs(row["changed"] / row["risk"] - 1) > MOVED]
-    return {"softmax_doubling": doubling, "softmax_moves": MOVED, "softmax_moved": far}
 
 
 def transformer_facts(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MOST_STEPS = 2000
+MOST_STEPS = 10_000
 TOLERANCE = 1e-5  # largest change of a covariance in a step, over the largest entry of it
 FLOOR = 1e-6  # least eigenvalue of a covariance, as a share of the largest
 
