@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from decoupling import engines, models
+from decoupling import engines, models, sources
 from decoupling.engines.gram_torch import TorchEngine
 from decoupling.models.arms import ARMS
 from decoupling.problem.gram import GramBatch
@@ -216,6 +216,16 @@ def test_a_seed_does_not_depend_on_its_block(engine: str):
         assert other["risk"] == pytest.approx(row["risk"], rel=ENGINES[engine][2])
     risks = [row["risk"] for row in block if row["arm"] == "joint"]
     assert len(set(risks)) == 50
+
+
+def test_whose_engine_serves_contexts():
+    class Own(GaussianContexts):
+        __module__ = "somebody.elses"
+
+    table = sources.load("table")
+    assert sources.engine_for(table.__new__(table), "moments") == "with_query"
+    assert sources.engine_for(CONTEXTS, "moments") == "moments"
+    assert sources.engine_for(Own(MIX, 3), "moments") == "moments"
 
 
 def test_rows_say_what_was_trained():

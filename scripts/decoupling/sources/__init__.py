@@ -44,5 +44,7 @@ def engine_of(source: str, view: str) -> str | None:
 
 def engine_for(contexts: Any, view: str) -> str | None:
     """The same of contexts: their source's, or the view's own for a class from elsewhere."""
-    package, *names = type(contexts).__module__.removeprefix(f"{__name__}.").split(".")
-    return engine_of(package, view) if names else view
+    module = type(contexts).__module__
+    if not module.startswith(f"{__name__}."):
+        return view
+    return engine_of(module.removeprefix(f"{__name__}.").partition(".")[0], view)
