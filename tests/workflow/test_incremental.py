@@ -49,6 +49,7 @@ def test_everything_is_made_and_a_second_run_or_touch_does_nothing(done: Project
 def test_more_seeds_and_another_n_train_only_those(done: Project) -> None:
     config = done.config
     config["protocols"]["smoke"]["seeds"] = 4
+    config["protocols"]["smoke"]["deep"]["seeds"] = 2
     done.write_config(config)
     plan = done.plan()
     assert plan.jobs == {"train": 2, "aggregate": 1, "figure": 3} | SCOREBOARD
