@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from decoupling.results.tables import (
 PROTOCOLS = ("laptop", "exact", "paper")
 CONTROLS = ("shared", "heads")  # settings that the paper has not
 DEEP_MOVES, SOFTMAX_MOVES = 0.02, 0.01  # changes by twice the iterations that are named
+SIGNED_ZERO = re.compile(r"-(?=0(?:\.0*)?(?![\d.]))")
 PRINTED = 1e-6  # what is left out of numbers printed with 8 digits, and more
 
 
@@ -79,6 +81,11 @@ def signed_percent(value: float, digits: int = 2) -> str:
     """A minus sign, not a hyphen; no sign on what rounds to zero."""
     text = f"{100 * value:+.{digits}f}%"
     return text[1:] if not text.strip("+-0.%") else text.replace("-", "−")
+
+
+def formatted(template: str, *values: object) -> str:
+    """No sign on what rounds to zero, whose sign only rounding decides."""
+    return SIGNED_ZERO.sub("", template % values)
 
 
 if __name__ == "__main__":
@@ -136,7 +143,7 @@ if __name__ == "__main__":
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["pct"] = signed_percent
+    environment.filters |= {"pct": signed_percent, "format": formatted}
     page = environment.from_string(args.template.read_text()).render(
         found,
         recipe=(args.kept / "recipe.md").read_text(),

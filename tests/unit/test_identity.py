@@ -128,11 +128,13 @@ def test_order_of_what_is_told(name: str, n: int):
     mix = mixtures.paper(name)
     rows = identity.identity_table(mix, [n])
     risk = {(row["arm"], row["told"]): row["risk"] for row in rows}
-    assert risk["bayes", "right"] <= risk["bayes", "soft"] * (1 + 1e-12)
-    assert risk["bayes", "soft"] <= risk["bayes", "map"] * (1 + 1e-12)
-    assert risk["bayes", "right"] <= risk["joint_heads", "right"] * (1 + 1e-12)
+    rounding = 1e-12 * mix.label_power  # without noise Bayes ends at 0, as a difference of E[y²]s
+    assert all(value >= 0 for value in risk.values())
+    assert risk["bayes", "right"] <= risk["bayes", "soft"] + rounding
+    assert risk["bayes", "soft"] <= risk["bayes", "map"] + rounding
+    assert risk["bayes", "right"] <= risk["joint_heads", "right"] + rounding
     for arm in ("joint", "joint_heads"):
-        assert risk["bayes", "soft"] <= risk[arm, "soft"] * (1 + 1e-12)
+        assert risk["bayes", "soft"] <= risk[arm, "soft"] + rounding
         if n >= mix.dim:
             assert risk[arm, "soft"] < risk["plain", "nothing"]
         if name == "fig2c":

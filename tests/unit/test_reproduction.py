@@ -218,6 +218,12 @@ def test_a_setting_that_exact_lacks_is_named(tmp_path) -> None:
         read_kept(kept)
 
 
+def test_what_rounds_to_zero_is_printed_without_a_sign() -> None:
+    formatted = runpy.run_path(str(ROOT / "scripts/reproduction.py"))["formatted"]
+    assert formatted("%.4f ± %.1f%%", -1e-9, -1e-9) == "0.0000 ± 0.0%"
+    assert formatted("%.2f, %.0f, %.1f", -0.05, -10, -0.04) == "-0.05, -10, 0.0"
+
+
 def test_points_that_more_training_changes() -> None:
     rows = [{"risk": 0.2, "changed": changed} for changed in (0.1985, 0.1975, 0.2015, 0.3)]
     found = moved(rows, 0.01)

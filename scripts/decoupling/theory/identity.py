@@ -80,7 +80,8 @@ def _posterior(
     likelihood = -0.5 * (quadratic + np.linalg.slogdet(total)[1])
     posterior_mean = mean + (gain @ weighed[..., :1])[..., 0]
     posterior_cov = cov - gain @ weighed[..., 1:]
-    return likelihood, posterior_mean, np.einsum("ij,cji->c", mix.sigma_x, posterior_cov)
+    spread = np.einsum("ij,cji->c", mix.sigma_x, posterior_cov)
+    return likelihood, posterior_mean, np.maximum(spread, 0)  # rounding can leave −1e-15
 
 
 def identity_table(mix: TaskMixture, context_lengths: Sequence[int]) -> list[dict[str, Any]]:
