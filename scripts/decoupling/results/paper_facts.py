@@ -136,7 +136,7 @@ def whole_jobs(kept: Kept) -> dict[tuple[str, int], float]:
     return {
         point: float(minutes[point])
         for point, curves in paper.items()
-        if curves == laptop.get(point)
+        if curves == laptop.get(point) and point in minutes
     }
 
 
