@@ -67,7 +67,8 @@ def test_gaussian_rows_give_the_theorems(arm: str, n: int):
     mix = mixture(root @ root.T + 0.2 * np.eye(3))
     made = ANY_X[arm](mix, Design.gaussian(mix.sigma_x), n)
     theorem = CLOSED_FORMS["theorem"][arm](mix, n)
-    assert made.risk == pytest.approx(theorem.risk, rel=1e-12)
+    # The risk is what is left of E[y²], about a share of 1/n: rounding grows by as much.
+    assert made.risk == pytest.approx(theorem.risk, rel=1e-13 * (10 + n))
     assert made.weight == pytest.approx(theorem.weight, rel=1e-9, abs=1e-12)
 
 
