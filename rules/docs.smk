@@ -33,7 +33,9 @@ rule reproduction:
     threads: 1
     params:
         scripts=SCRIPTS,
-        code=code("reproduction.py", data=(TEMPLATE, PUBLISHED, FIGURE_2B, *sorted(KEPT.glob("*.*")))),
+        code=code(
+            "reproduction.py", data=(TEMPLATE, PUBLISHED, FIGURE_2B, *sorted(KEPT.glob("*.*")))
+        ),
         template=TEMPLATE,
         kept=KEPT,
         published=PUBLISHED,

@@ -11,8 +11,8 @@ index of W_k. With heads u_k[−μ_k; 1], the right prompts and w = 0 the risk i
 * For any parameters it is at least Σ_k π_k min f_k, which is Theorem 4 of every task alone,
   averaged: `bound`. The minimiser of f_k has the inverse (n+1)Σx + t_kΣ_k⁻¹.
 * So Theorem 4 is the optimum if all Σ_k/t_k are equal: if the Σ_k are equal, or multiples of one
-  matrix and σ = 0. Else it is above `bound`, and heads can go below it: u_k can rescale B for each
-  task (`rescaled`).
+  matrix and σ = 0. Else it is above `bound`, and in general heads go below it: u_k can rescale B
+  for each task (`rescaled`).
 """
 
 from __future__ import annotations
