@@ -5,6 +5,7 @@ PAGES = jobs.pages.page_settings(CONFIG)
 PAGE_SETTINGS = sorted({name for page in PAGES.values() for name in page})
 TEMPLATE = ROOT / "docs/reproduction.md.j2"
 KEPT = ROOT / "data/reference"
+FIGURE_2B = ROOT / "data/published/figure_2b.csv"
 
 
 rule reproduction:
@@ -32,15 +33,18 @@ rule reproduction:
     threads: 1
     params:
         scripts=SCRIPTS,
-        code=code("reproduction.py", data=(TEMPLATE, PUBLISHED, *sorted(KEPT.glob("*.*")))),
+        code=code(
+            "reproduction.py", data=(TEMPLATE, PUBLISHED, FIGURE_2B, *sorted(KEPT.glob("*.*")))
+        ),
         template=TEMPLATE,
         kept=KEPT,
         published=PUBLISHED,
+        figure_2b=FIGURE_2B,
         figures=jobs.specs.canonical_json(PAGES),
     shell:
         "python {params.scripts:q}/reproduction.py --template {params.template:q}"
         " --kept {params.kept:q} --figures {params.figures:q} --specs {input.specs}"
         " --theory {input.theory} --rates {input.rates}"
         " --shared {input.shared} --softmax {input.softmax} --sampled {input.sampled} --identity {input.identity}"
-        " --published {params.published:q}"
+        " --published {params.published:q} --figure-2b {params.figure_2b:q}"
         " --output {output.page} 2> {log}"

@@ -17,6 +17,7 @@ from decoupling.results.published import read_published
 from decoupling.results.real_facts import real_facts
 from decoupling.results.reproduction import facts
 from decoupling.results.softmax_facts import softmax_facts, transformer_facts
+from decoupling.results.statement_facts import statement_facts
 from decoupling.results.tables import (
     BOUNDS,
     IDENTITY,
@@ -104,18 +105,22 @@ if __name__ == "__main__":
     )
     for name in ("--specs", *tables):
         parser.add_argument(name, required=True, type=Path, nargs="+")
-    parser.add_argument("--output", required=True, type=Path)
+    for name in ("--figure-2b", "--output"):
+        parser.add_argument(name, required=True, type=Path)
     args = parser.parse_args()
     mixtures = [TaskMixture.from_json(path.read_text()) for path in args.specs]
     kept = read_kept(args.kept)
+    theory, published = read_all(args.theory, THEORY), read_published(args.published)
+    specs = {mix.name: mix for mix in mixtures}
     found = facts(
         replace(kept, laptop=kept.laptop[~kept.laptop.setting.isin(CONTROLS)]),
-        read_all(args.theory, THEORY),
+        theory,
         read_all(args.rates, THEORY),
-        {mix.name: mix for mix in mixtures},
-        read_published(args.published),
+        specs,
+        published,
         args.figures,
     )
+    found |= statement_facts(kept, theory, specs, published, pd.read_csv(args.figure_2b))
     found |= beyond(
         *(kept.laptop[kept.laptop.setting == name] for name in CONTROLS),
         read_all(args.shared, THEORY),

@@ -86,6 +86,12 @@ def predict(params: Parameters, sequences: Sequences) -> torch.Tensor:
     """ŷ of every sequence, [B]."""
     if "weight" in params:
         return _predict_reduced(params, sequences)
+    z = outputs(params, sequences)
+    return (z[:, -1] * _heads(params, sequences, z)).sum(-1)
+
+
+def outputs(params: Parameters, sequences: Sequences) -> torch.Tensor:
+    """What the last layer makes of every token, [B, T, D]."""
     z = tokens(sequences, params.get("prompts"))
     layers = list(zip(params["query"], params["key"], params["value"], strict=True))
     if len(layers) == 1:
@@ -93,7 +99,7 @@ def predict(params: Parameters, sequences: Sequences) -> torch.Tensor:
     else:
         for weights in layers:
             z = z + attention(z, *weights)
-    return (z[:, -1] * _heads(params, sequences, z)).sum(-1)
+    return z
 
 
 def _heads(params: Parameters, sequences: Sequences, z: torch.Tensor) -> torch.Tensor:

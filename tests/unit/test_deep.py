@@ -41,6 +41,20 @@ def one_seed(params: dict[str, torch.Tensor], seed: int) -> dict[str, torch.Tens
     return {name: tensor[seed] for name, tensor in params.items()}
 
 
+@pytest.mark.parametrize("layers", LAYERS)
+def test_only_the_last_row_sees_the_query(layers: int):
+    """Appendix E reads row n + 1, which with a prompt token is the last example's: the mask hides
+    the query from it, and a prediction that does not know x has at least the risk E[y²]."""
+    mix, n = mixture(SHAPES[0])
+    _, params = model_and_parameters(mix, "joint_heads", layers)
+    sequences = literal.draw_sequences(mix, n, 10, torch.Generator().manual_seed(0))
+    asked = [sequences.with_query(scale * torch.ones(mix.dim).double()) for scale in (1, -2)]
+    one, other = (literal.outputs(one_seed(params, 0), question) for question in asked)
+    assert one.shape[1] == n + 2
+    torch.testing.assert_close(one[:, : n + 1], other[:, : n + 1], rtol=1e-12, atol=0)
+    assert (one[:, n + 1] - other[:, n + 1]).abs().max() > 1  # the residual has x itself
+
+
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("layers", LAYERS)
 @pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)

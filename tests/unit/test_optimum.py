@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import mixtures
@@ -10,9 +11,15 @@ import numpy as np
 import precise
 import pytest
 from decoupling.models.arms import ARMS
-from decoupling.models.one_layer import OneLayer, features, risk_and_gradient
+from decoupling.models.one_layer import (
+    OneLayer,
+    best_readouts,
+    features,
+    risk,
+    risk_and_gradient,
+)
 from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.moments import Moments, population_moments
+from decoupling.problem.moments import Moments, centred, population_moments
 from decoupling.theory.optimum import OPTIMUM_ARMS, optima
 from decoupling.theory.theorems import THEOREMS
 from scipy.optimize import minimize
@@ -84,7 +91,11 @@ def assert_bounds(best: dict[str, float], mix: TaskMixture, n: int) -> None:
     assert best["joint"] <= best["finetune"] * slack
     assert best["finetune"] <= best["plain"] * slack
     assert best["joint_heads"] <= best["heads"] * slack
-    assert best["heads"] <= best["plain"] * slack
+    assert best["heads"] <= best["finetune_only_heads"] * slack
+    assert best["joint_heads"] <= best["finetune_heads"] * slack
+    assert best["finetune_heads"] <= best["finetune_only_heads"] * slack
+    assert best["finetune_heads"] <= best["finetune"] * slack
+    assert best["finetune_only_heads"] <= best["plain"] * slack
     assert mix.noise_var < best["joint_heads"]
 
 
@@ -142,6 +153,44 @@ def test_finetune_is_the_best_prompt_on_the_plain_optimum(case):
     found = min(descend(objective, 10 * rng.standard_normal(shape))[0] for _ in range(6))
     assert found == pytest.approx(best["finetune"], rel=1e-4)
     assert found >= best["finetune"] * (1 - 1e-8)
+
+
+def best_prompts(moments: Moments, mix: TaskMixture, layer: OneLayer) -> np.ndarray:
+    """p_k with p_kᵀa_k = 1 and A₁p_k = μ_k − A₁E[S | k]a_k: the null vector of A₁ makes room."""
+    scores, null = layer.scores[0], np.linalg.svd(layer.scores[0])[2][-1]
+    found = []
+    for k, readout in enumerate(layer.readouts[:, 0]):
+        bias = mix.means[k] - scores @ moments.first[k] @ readout / moments.mass[k]
+        least = np.linalg.lstsq(scores, bias, rcond=None)[0]
+        found.append(least + (1 - least @ readout) / (null @ readout) * null)
+    return np.array(found)[:, None]
+
+
+@pytest.mark.parametrize("arm", ["finetune_heads", "finetune_only_heads"])
+@pytest.mark.parametrize("case", CASES[:4], ids=mixtures.case_name)
+def test_fine_tuned_heads_are_the_best_on_the_plain_optimum(case, arm: str):
+    """Parameters that reach it, and a search from there and from plain's that finds nothing less.
+    The tolerance is that of a `plain` optimum found independently."""
+    mix, n = case
+    best, moments = optima(mix, n)[arm], population_moments(mix, n)
+    _, plain = searched(mix, n, "plain", 0.01)
+    with_prompts = ARMS[arm].prompts
+    seen = centred(moments, mix) if with_prompts else moments
+    layer = OneLayer(plain.scores, best_readouts(seen, plain.scores), None)
+    prompts = best_prompts(moments, mix, layer) if with_prompts else None
+    assert risk(moments, replace(layer, prompts=prompts)) == pytest.approx(best, rel=1e-8)
+
+    def objective(unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        given = unknowns[mix.tasks :] if with_prompts else None
+        tried = OneLayer(plain.scores, unknowns[: mix.tasks], given)
+        value, grad = risk_and_gradient(moments, tried)
+        parts = [grad.readouts] if grad.prompts is None else [grad.readouts, grad.prompts]
+        return value, np.concatenate(parts)
+
+    started = np.repeat(plain.readouts, mix.tasks, 0)
+    starts = [[started, np.ones_like(started)], [layer.readouts, prompts]]
+    found = min(descend(objective, np.vstack(s[: 1 + with_prompts]))[0] for s in starts)
+    assert found == pytest.approx(best, rel=1e-8)
 
 
 def test_arms():

@@ -90,17 +90,52 @@ def test_without_means_all_coincide(arm: str, n: int):
     assert normalized == pytest.approx((mix.dim + 1) / (n + mix.dim + 1), rel=1e-12)
 
 
-def test_printed_finetune_gain_needs_commuting_sigma_x():
-    """Theorem 2 prints tr(M(nW̄−I)ᵀ(nW̄−I)): right for Σx = I, wrong otherwise."""
-    wrong = []
-    random = mixtures.random_mixture(np.random.default_rng(5), 4, 3, 1)
-    for mix in (mixtures.paper("figA1d"), random):
-        plain, tuned = (THEOREMS[arm](mix, 5) for arm in ("plain", "finetune"))
-        rest = 5 * mix.sigma_x @ plain.weight - np.eye(mix.dim)
-        printed = plain.risk - np.trace(mix.mean_outer @ rest.T @ rest)
-        wrong.append(abs(printed - exact_risk(mix, 5, tuned)) / tuned.risk)
-    assert wrong[0] < 1e-10
-    assert wrong[1] > 1e-3
+def commuting_mixture() -> TaskMixture:
+    """Σx commutes with S̃, but neither with S̄ nor with M."""
+    mix = mixtures.random_mixture(np.random.default_rng(5), 4, 3, 1)
+    _, basis = np.linalg.eigh(mix.sigma_x)
+    biased = (basis * (np.trace(mix.mean_outer) + np.arange(1, 5))) @ basis.T
+    covs = np.broadcast_to(biased - mix.mean_outer, mix.covs.shape)
+    return replace(mix, covs=covs)
+
+
+def printed_gain(mix: TaskMixture, n: int) -> float:
+    """Theorem 2: tr((Σ̃ − Σ̄)(nW̄−I)ᵀ(nW̄−I)), where Σ̃ − Σ̄ = ΣxM and W̄ = ΣxW."""
+    rest = n * mix.sigma_x @ THEOREMS["plain"](mix, n).weight - np.eye(mix.dim)
+    return np.trace(mix.sigma_x @ mix.mean_outer @ rest.T @ rest)
+
+
+def true_gain(mix: TaskMixture, n: int) -> float:
+    """By exact risk of the parameters."""
+    plain, tuned = (exact_risk(mix, n, THEOREMS[arm](mix, n)) for arm in ("plain", "finetune"))
+    return plain - tuned
+
+
+@pytest.mark.parametrize("mix", [mixtures.paper("figA1d"), commuting_mixture()], ids=["I", "not I"])
+def test_printed_finetune_gain_where_sigma_x_commutes(mix: TaskMixture):
+    assert printed_gain(mix, 5) == pytest.approx(true_gain(mix, 5), rel=1e-9)
+
+
+def test_printed_finetune_gain_elsewhere():
+    mix = mixtures.random_mixture(np.random.default_rng(5), 4, 3, 1)
+    assert true_gain(mix, 5) == pytest.approx(1.22225, abs=5e-6)
+    assert printed_gain(mix, 5) == pytest.approx(1.20052, abs=5e-6)
+
+
+@pytest.mark.parametrize("arm", ["finetune", "joint"])
+def test_vector_form_of_the_prompts_in_the_proofs(arm: str):
+    """p̄ = (W⁻¹ − nΣx)μ is right for both. The matrix that the proof of Theorem 2 boxes,
+    M_μ(W̄⁻¹ − nΣx), is not what its theorem says; that of Theorem 3 lacks a transpose."""
+    mix, n = mixtures.random_mixture(np.random.default_rng(5), 4, 3, 1), 5
+    solution = THEOREMS[arm](mix, n)
+    weight, found = solution.weight, solution.prompts[:, :-1]
+    by_vector = mix.means @ (np.linalg.inv(weight) - n * mix.sigma_x).T
+    np.testing.assert_allclose(found, by_vector, rtol=0, atol=1e-9 * abs(by_vector).max())
+    boxed = mix.means @ (np.linalg.inv(mix.sigma_x @ weight) - n * mix.sigma_x)
+    as_stated = printed_prompts(mix, n, weight)[:, :-1]
+    assert abs(boxed - found).max() > 0.01 * abs(found).max()
+    agrees = np.allclose(as_stated, found, rtol=0, atol=1e-9 * abs(found).max())
+    assert agrees == (arm == "finetune")
 
 
 def test_printed_joint_prompt_is_transposed():
@@ -131,13 +166,59 @@ def test_appendix_theorem_4_misses_the_noise(name: str):
     [("plain", "finetune", -2), ("finetune", "joint", -2), ("joint", "joint_heads", -1)],
 )
 def test_rates_of_the_gaps(upper: str, lower: str, slope: int):
-    """Corollary 1 claims −1 for finetune − joint."""
+    """Corollary 1 claims O(n⁻¹) for finetune − joint, which is not tight."""
     mix = mixtures.paper("fig2c")
 
     def gap(n: float) -> float:
         return THEOREMS[upper](mix, n).risk - THEOREMS[lower](mix, n).risk
 
     assert log_slope(gap, 1e5) == pytest.approx(slope, abs=0.01)
+
+
+@pytest.mark.parametrize("n", [1, 50, 100_000])
+def test_the_proof_of_the_rate_evaluates_a_risk_away_from_its_minimum(n: int):
+    """tr Σ̄ + σ² − n tr(W̄Σ̄) is the risk with best prompts at joint's W. At plain's it is less than
+    the least risk there is."""
+    mix = mixtures.paper("fig2c")
+    risks = {}
+    for arm in ("plain", "joint"):
+        weight = THEOREMS[arm](mix, n).weight
+        cov = mix.sigma_x @ mix.debiased_cov
+        risks[arm] = np.trace(cov) + mix.noise_var - n * np.trace(mix.sigma_x @ weight @ cov)
+    best = exact_risk(mix, n, THEOREMS["joint"](mix, n))
+    assert risks["joint"] == pytest.approx(best, rel=1e-9)
+    assert risks["plain"] < best < exact_risk(mix, n, THEOREMS["finetune"](mix, n))
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower", "power"), [("plain", "finetune", 2), ("finetune", "joint", 4)]
+)
+@pytest.mark.parametrize("case", CASES[:6], ids=mixtures.case_name)
+def test_gaps_as_the_means_get_small(case, upper: str, lower: str, power: int):
+    """Corollary 1: "the loss gaps scale quadratically". The second is quadratic in M, not in μ: W
+    changes by O(M), and joint's risk is at its minimum over W."""
+    mix, n = case
+
+    def gap(scale: float) -> float:
+        small = mix.scaled_means(scale)
+        return THEOREMS[upper](small, n).risk - THEOREMS[lower](small, n).risk
+
+    first, second = (math.log(gap(2 * s) / gap(s)) / math.log(2) for s in (0.1, 0.05))
+    assert first == pytest.approx(power, abs=0.2)
+    limit = (4 * second - first) / 3  # what is left is O(s⁴), as gaps are even in s
+    assert limit == pytest.approx(power, abs=0.01)
+
+
+def test_the_size_of_the_means_is_not_bounded_by_squared_weights():
+    """‖Δ‖_F ≤ max‖μ‖² Σπ_k² λ_max(Σx) in the proof of Corollary 1; with π_k for π_k² it holds."""
+    mix = mixtures.paper("fig2a")
+    size = np.linalg.norm(mix.sigma_x @ mix.mean_outer)
+    most = max(mean @ mean for mean in mix.means)
+    assert size == pytest.approx(20.5, rel=1e-12)
+    assert size > 1.2 * most * (mix.weights**2).sum()  # Σx = I
+    for case, _ in CASES:
+        most = max(mean @ mean for mean in case.means) * np.linalg.norm(case.sigma_x, 2)
+        assert np.linalg.norm(case.sigma_x @ case.mean_outer) <= most * (1 + 1e-12)
 
 
 def test_the_ratio_of_the_first_two_gaps_tends_to_a_constant():

@@ -1,5 +1,5 @@
-"""The overview, the paper's Figure 1: every arm between plain, the upper, and Theorem 4, the lower
-bound."""
+"""The overview, the paper's Figure 1: every arm between plain training, above, and Theorem 4,
+below."""
 
 from __future__ import annotations
 

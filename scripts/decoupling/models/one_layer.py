@@ -95,6 +95,16 @@ def risk_and_gradient(moments: Moments, model: OneLayer) -> tuple[np.ndarray, On
     return value, OneLayer(grad_scores, grad_readouts, grad_prompts)
 
 
+def best_readouts(moments: Moments, scores: np.ndarray) -> np.ndarray:
+    """The readout of every task with the least risk for given A₁, without prompts, [K, 1, D]:
+    E[SBS | k]a_k = E[SA₁ᵀΣxβ | k] with B = A₁ᵀΣxA₁."""
+    pack = packing(scores.shape[-1])
+    weighted = _weight_features(moments, scores)
+    form = pack.square(pack.pack(scores.mT @ weighted) @ moments.second)
+    linear = weighted.reshape(1, -1) @ moments.cross.mT
+    return np.linalg.solve(form, linear[..., None])[..., 0]
+
+
 def _weight_features(moments: Moments, matrices: np.ndarray) -> np.ndarray:
     """Σx times a matrix per seed."""
     return matrices if moments.sigma_x is None else moments.sigma_x @ matrices

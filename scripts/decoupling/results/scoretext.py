@@ -20,7 +20,7 @@ from .scoreboard import (
 MEANING = {
     MATCHES: f"no point is further than {TOLERANCE:.0%} from the theorem",
     ABOVE: "the worst point is further above: training did not reach the theorem",
-    BELOW: "the worst point is further below: the theorem's assumption costs that much",
+    BELOW: "the worst point is further below: what the theorem assumes costs that much",
     DIVERGED: "some point has no finite risk; deviations are of the others",
     HOLDS: "no theorem: no point is above what the model contains, nor below Bayes",
     BROKEN: "some point is, by more than 3 standard errors: above means not trained enough",
@@ -34,7 +34,7 @@ A row per trained curve of every panel. A deviation is (risk − reference) / re
 risk is the best seed's: *worst* is the one largest in absolute value over n, *mean* the mean over
 n, both signed. Empty: there is no such reference.
 
-- *theorem*: Theorem 1, 2, 3 or 4, under Assumption 1.
+- *theorem*: Theorem 1, 2 or 3, under Assumption 1, or Theorem 4, with one W for all tasks.
 - *optimum*: the least risk of one-layer attention, without the assumption.
 - *centred*: the closed form of the mixture without its common mean, which attention can reach.
 - *published*: the authors' results, minima over seeds of noisy estimates and so biased low.

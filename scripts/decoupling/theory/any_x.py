@@ -88,7 +88,8 @@ def joint(mix: TaskMixture, design: Design, n: int) -> AnyForm:
 
 
 def joint_heads(mix: TaskMixture, design: Design, n: int) -> AnyForm:
-    """Theorem 4: a head takes μ_k out of the context's labels, the prompt puts it back."""
+    """Theorem 4: a head takes μ_k out of the context's labels, the prompt puts it back. As there, W
+    is the same for all tasks."""
     form = _form(mix.debiased_cov, mix.noise_var, design, n)
     weight = np.linalg.solve(form.square, form.linear)
     risk = form.power - form.linear @ weight

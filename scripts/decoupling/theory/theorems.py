@@ -5,10 +5,12 @@ For any Σx ≻ 0 and σ² ≥ 0. Notation: S̃ biased, S̄ debiased covariance,
 t̃ = tr(Σx S̃) + σ² = E[y²] and t̄ = tr(Σx S̄) + σ².
 
 Where this differs from the paper's text:
-* Theorem 2 prints (nW̄−I)ᵀ(nW̄−I), which needs Σx to commute; `finetune` uses the general form.
-* Theorem 3 prints the prompt with the transpose of W̄⁻¹; W is not symmetric when S̄ and M do
-  not commute, and then that prompt is not optimal.
-* Theorem 4 in the appendix misses the σ² in the risk.
+* Theorem 2 prints tr(ΣxM(nW̄−I)ᵀ(nW̄−I)), which is right if Σx commutes with S̃; `finetune` uses the
+  general form.
+* Theorem 3 prints the matrix of prompts without a transpose of W̄⁻¹, and then they are not optimal
+  where W is not symmetric: for Σx = I, where S̄ and M do not commute.
+* Theorem 4 in the appendix misses the σ² in the risk. It is called a lower bound, which holds for
+  some heads only (`heads`).
 """
 
 from __future__ import annotations
@@ -60,7 +62,8 @@ def joint(mix: TaskMixture, n: int) -> Solution:
 
 def joint_heads(mix: TaskMixture, n: int) -> Solution:
     """Theorem 4 and Proposition 1: W = S̄((n+1)ΣxS̄ + t̄I)⁻¹, a_k = [−μ_k; 1],
-    p_k = [W⁻¹μ_k; μ_kᵀW⁻¹μ_k + 1]."""
+    p_k = [W⁻¹μ_k; μ_kᵀW⁻¹μ_k + 1]. The least risk with one matrix for all tasks;
+    heads can have less, see `heads`."""
     cov, sx = mix.debiased_cov, mix.sigma_x
     power = np.trace(sx @ cov) + mix.noise_var
     weight = _preconditioner(cov, (n + 1) * sx @ cov + power * np.eye(mix.dim))
