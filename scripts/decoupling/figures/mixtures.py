@@ -30,7 +30,7 @@ LINES = {  # of the references, and what the legend calls them
     "centred": ("--", "dashed: Theorem 3, centred"),
     "energy": (":", "dotted: the same with label energy"),
 }
-LINEAR = 0.1  # percent: a logarithmic scale beyond it
+LINEAR = 0.01  # percent: a logarithmic scale beyond it
 
 
 class Mixtures(Figure):
@@ -92,13 +92,13 @@ def _draw_distribution(ax: Axes, values: pd.Series, reference: str, arm: str) ->
 def _finish(ax: Axes, count: int) -> None:
     ax.set_xscale("symlog", linthresh=LINEAR)
     ax.axvline(0, color="0.8", lw=0.8, zorder=0)
-    ticks = [-10, -1, -LINEAR, 0, LINEAR, 1, 10, 100]
+    ticks = [-10, -1, -0.1, -LINEAR, 0, LINEAR, 0.1, 1, 10, 100]
     low, high = ax.get_xlim()
     shown = [tick for tick in ticks if low <= tick <= high]
     ax.set_xticks(shown, [f"{tick:g}".replace("-", "−") for tick in shown])
     ax.minorticks_off()
     ax.set_ylim(0, 1.02)
-    ax.set_xlabel("closed form above the optimum (numerical) of attention, % (linear within ±0.1)")
+    ax.set_xlabel(f"closed form above the numerical optimum, % (linear within ±{LINEAR})")
     ax.set_ylabel("share of mixtures")
     ax.set_title(
         f"{count} random mixtures: $K=2,\\ldots,4$, $d \\leq 8$, $\\mu_k \\sim N(0, I)$,\n"
