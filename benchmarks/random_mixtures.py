@@ -1,4 +1,4 @@
-"""Whether protocol `laptop` reaches the exact optimum in mixtures that it was not tuned on, as CSV.
+"""Whether protocol `laptop` reaches the numerical optimum in mixtures it was not tuned on, as CSV.
 
     python benchmarks/random_mixtures.py [--count 6] [--n 2 12] > data/reference/random_mixtures.csv
 

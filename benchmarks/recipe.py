@@ -3,7 +3,7 @@
     python benchmarks/recipe.py [--recipe joint_heads] [--n 50] [--seeds 50]
 
 `joint_heads` and `joint`: trains the arm from random initialisations on the exact gradient, in the
-setting where it is hardest, and compares with the exact optimum. `deep`: three layers, `joint`, by
+setting where it is hardest, against the numerical optimum. `deep`: three layers, `joint`, by
 protocol laptop with one thing changed at a time, n = 10 and all seeds unless others are given.
 `softmax`: softmax attention, `joint_heads`, likewise, n = 50 and 1, 4 seeds that do not race.
 `softmax_heads` and `softmax_shared`: with eight attention heads, `joint` and `shared`, n = 50, 8

@@ -144,7 +144,7 @@ function buildControls(data, get, change) {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     svg.setAttribute("viewBox", "0 0 32 14");
     svg.setAttribute("aria-hidden", "true");
-    const pattern = { dash: "7 4", dot: "2 3" }[dash] ?? "none";
+    const pattern = { dash: "7 4", dashdot: "7 3 2 3", dot: "2 3" }[dash] ?? "none";
     svg.innerHTML = dash
       ? `<line x1="1" y1="7" x2="31" y2="7" stroke="${arm ? data.arms[arm].colour : "currentColor"}" stroke-width="2.5" stroke-dasharray="${pattern}"/>`
       : `<circle cx="16" cy="7" r="${filled ? 4 : 5.5}" fill="${filled ? "currentColor" : "none"}" stroke="currentColor"/>`;

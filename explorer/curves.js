@@ -2,6 +2,7 @@
 // What can be shown, and its numbers: lines are computed here, markers are the presets'.
 
 const Curves = ((data) => {
+  const BEYOND = { centred: { words: "centred", dash: "dash" }, energy: { words: "label energy", dash: "dashdot" } };
   const LINES = Object.entries(data.closed_forms).flatMap(([reference, arms]) =>
     arms.filter((arm) => Theory.CLOSED_FORMS[reference]?.[arm]).map((arm) => line(reference, arm)),
   );
@@ -20,13 +21,13 @@ const Curves = ((data) => {
     const { label } = data.arms[arm];
     const theorem = data.theorems.indexOf(arm) + 1;
     const name = theorem ? `Theorem ${theorem}` : label;
-    const centred = reference === "centred";
+    const { words, dash } = BEYOND[reference] ?? {};
     return {
       id: `${reference}.${arm}`,
       reference,
       arm,
-      label: centred ? `${name}, centred` : theorem ? `${name}: ${label}` : label,
-      dash: centred ? "dash" : "solid",
+      label: words ? `${name}, ${words}` : theorem ? `${name}: ${label}` : label,
+      dash: dash ?? "solid",
     };
   }
 

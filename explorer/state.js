@@ -9,7 +9,8 @@ const State = (() => {
   const MIXTURE = ["d", "weights", "means", "covs", "cov_base", "noise_var"];
   const PER_TASK = ["weights", "means", "covs"];
   const CHOICES = { x: ["linear", "log"], y: ["linear", "log"], risk: ["normalised", "raw"] };
-  const VIEW = { x: "linear", y: "linear", risk: "normalised", hidden: ["centred.shared"] };
+  const HIDDEN = ["centred.shared", "energy.joint", "energy.shared"];
+  const VIEW = { x: "linear", y: "linear", risk: "normalised", hidden: HIDDEN };
   const OWN = { d: 10, weights: [0.3, 0.7], means: [1.7, -1.3], covs: [1, 2], cov_base: null, noise_var: 1 };
   const MOST_LENGTHS = 100; // columns of the table
   const LONGEST = 1e5;

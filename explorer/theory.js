@@ -14,10 +14,22 @@ const Theory = (() => {
     return made;
   }
 
-  function outer(a) {
+  function outer(a, b = a) {
     const made = new Float64Array(a.length ** 2);
     for (let i = 0; i < a.length; i++)
-      for (let j = 0; j < a.length; j++) made[i * a.length + j] = a[i] * a[j];
+      for (let j = 0; j < a.length; j++) made[i * a.length + j] = a[i] * b[j];
+    return made;
+  }
+
+  /** A with one more row and column. */
+  function bordered(a, border, corner) {
+    const dim = border.length;
+    const made = new Float64Array((dim + 1) ** 2);
+    for (let i = 0; i < dim; i++) {
+      for (let j = 0; j < dim; j++) made[i * (dim + 1) + j] = a[i * dim + j];
+      made[i * (dim + 1) + dim] = made[dim * (dim + 1) + i] = border[i];
+    }
+    made[made.length - 1] = corner;
     return made;
   }
 
@@ -187,9 +199,48 @@ const Theory = (() => {
   /** The same for one prompt: nothing is left for it to learn. */
   const sharedCentred = (mix, n) => plain(mix.centred, n);
 
+  /** Without the common mean, where the query also reads the label energy: A, B and E with F = n(A + nB)
+   * and G = nE of theory/label_energy.py, E with a row of zeros; `power` is the risk without a context.
+   * Of a centred mixture; `together`, with one prompt for all tasks. */
+  function energyMoments({ weights, means, covs, noiseVar, dim, debiasedCov, labelPower }, together) {
+    const size = dim + 1;
+    const identity = shift(new Float64Array(dim ** 2), 1);
+    const square = means.map((mean) => mean.reduce((sum, value) => sum + value * value, 0));
+    const labels = means.map((mean, k) => [...mean, trace(covs[k]) + square[k] + noiseVar]); // m
+    const average = labels[0].map((_, i) => labels.reduce((sum, label, k) => sum + weights[k] * label[i], 0));
+    const parts = means.map((mean, k) => {
+      const image = mean.map((_, i) => mean.reduce((sum, value, j) => sum + covs[k][i * dim + j] * value, 0));
+      const border = image.map((value) => 2 * value);
+      const along = mean.reduce((sum, value, i) => sum + value * image[i], 0);
+      const corner = 2 * traceOfProduct(covs[k], covs[k]) + 4 * along;
+      const labelCov = bordered(covs[k], border, corner); // C
+      const power = labels[k][dim];
+      const omega = scale(power, bordered(identity, mean, power));
+      const varying = add(omega, bordered(new Float64Array(dim ** 2), border, corner));
+      const left = labels[k].map((value, i) => (together ? value - average[i] : 0));
+      const cross = add(labelCov, outer([...mean, 0], left));
+      cross.fill(0, dim * size);
+      const found = { a: add(add(outer(labels[k]), labelCov), varying), b: add(labelCov, outer(left)), cross };
+      return Object.fromEntries(Object.entries(found).map(([name, array]) => [name, scale(weights[k], array)]));
+    });
+    const sum = (name) => parts.map((part) => part[name]).reduce(add);
+    const power = together ? labelPower : trace(debiasedCov) + noiseVar;
+    return { a: sum("a"), b: sum("b"), cross: sum("cross"), power };
+  }
+
+  function energy(mix, n, together) {
+    const found = (mix[together ? "_sharedEnergy" : "_jointEnergy"] ??= energyMoments(mix.centred, together));
+    const fitted = solve(add(found.a, scale(n, found.b)), transpose(found.cross));
+    return { risk: Math.max(found.power - n * traceOfProduct(found.cross, fitted), mix.noiseVar) };
+  }
+
+  const jointEnergy = (mix, n) => energy(mix, n, false);
+  const sharedEnergy = (mix, n) => energy(mix, n, true);
+
   const CLOSED_FORMS = {
     theorem: { plain, finetune, joint, joint_heads: jointHeads, shared },
     centred: { joint: jointCentred, shared: sharedCentred },
+    energy: { joint: jointEnergy, shared: sharedEnergy },
   };
 
   /** The Bayes-optimal risk of the page's controls where it has a closed form, else null: without

@@ -1,4 +1,4 @@
-# Needs a spec. Makes what is computed, not trained: closed forms and the exact optimum; and, where
+# Needs a spec. Makes what is computed, not trained: closed forms and the numerical optimum; and, where
 # figures or bounds ask for them, the Bayes-optimal risk, and what it is worth to be told the task.
 # Random mixtures need no spec.
 

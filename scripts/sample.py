@@ -1,4 +1,4 @@
-"""Compute theorems and exact optimum of a block of random mixtures."""
+"""Compute closed forms and numerical optimum of a block of random mixtures."""
 
 import argparse
 import logging

@@ -1,4 +1,4 @@
-"""Compute the theorems and the exact optimum of a setting."""
+"""Compute the closed forms and the numerical optimum of a setting."""
 
 from decoupling.results.tables import THEORY
 from decoupling.theory.command import tabulate

@@ -44,6 +44,11 @@ def scalar_optimum(mix: TaskMixture, n: int, prompts: bool) -> mp.mpf:
     return _scalar_risk(mix, n, prompts, mp.findroot(derivative, bracket, solver="anderson"))
 
 
+def scalar_energy(mix: TaskMixture, n: int) -> mp.mpf:
+    """The best risk of `joint` for d = 1 and the head that takes out the common mean."""
+    return _scalar_risk(mix.centred(), n, True, mp.mpf(0))
+
+
 def _scalar_risk(mix: TaskMixture, n: int, prompts: bool, angle: mp.mpf) -> mp.mpf:
     """σ² + Σx(E[β²] − E[βφ]ᵀE[φφᵀ]⁻¹E[βφ]), φ = Sa; with prompts, of φ and β less their task's
     means. Polynomials of degree 4 in β, for which three Gauss–Hermite nodes are exact."""

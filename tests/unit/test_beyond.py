@@ -23,15 +23,16 @@ def test_parts_that_heads_and_prompts_take_off() -> None:
     assert found == pytest.approx((0.25, 0.5, 0.75))
 
 
+JOINT = {"theorem": 5, "centred": 4, "energy": 3, "optimum": 2}
+
+
 def test_joint_by_reference() -> None:
     rows = [
-        {"n": 3, "arm": arm, "curve": curve, "risk": risk}
+        {"n": 3, "arm": arm, "curve": curve, "risk": scale * risk}
         for arm, scale in (("joint", 1), ("plain", 9))
-        for curve, risk in (("theorem", 4 * scale), ("centred", 3 * scale), ("optimum", 2 * scale))
+        for curve, risk in JOINT.items()
     ]
-    assert beyond.centred(pd.DataFrame(rows)) == [
-        {"n": 3, "theorem": 4, "centred": 3, "optimum": 2}
-    ]
+    assert beyond.centred(pd.DataFrame(rows)) == [{"n": 3, **JOINT}]
 
 
 def test_excess_over_the_optimum() -> None:

@@ -1,4 +1,4 @@
-"""The exact optimum of unconstrained attention."""
+"""The optimum of unconstrained attention, found numerically."""
 
 from __future__ import annotations
 

@@ -40,6 +40,18 @@ def test_deviations_of_one_layer() -> None:
     assert row["optimum"] == pytest.approx({"least": 0.0, "most": 0.1})
 
 
+def test_cost_of_assumption_1_at_the_longest_context() -> None:
+    references = {"theorem": 4.0, "centred": 3.0, "energy": 2.0, "optimum": 1.0}
+    curves = {
+        name: curve({("a", n, arm): n * risk for n in (1, 5) for arm in ("plain", "joint")})
+        for name, risk in references.items()
+    }
+    (row,) = reproduction.assumption(curves)
+    assert (row["setting"], row["n"]) == ("a", 5)
+    assert row["plain"] == {"theorem": 20, "optimum": 5}
+    assert row["joint"] == {"theorem": 20, "centred": 15, "energy": 10, "optimum": 5}
+
+
 def test_gains_by_depth() -> None:
     """n = 1 and 5 are below d, 20 is above; plain's risk 8, joint_heads' 8 less 1, 3 and 2."""
     rows = []

@@ -44,8 +44,9 @@ def test_figure_shows_the_distribution():
     count = shown.mixture.nunique()
     assert count == len({i for i in range(10) if draw_mixture(1, i)[0].tasks > 1})
     steps = [line.get_xydata() for line in ax.lines if len(line.get_xdata()) == count + 1]
-    assert len(steps) == 5
-    printed, centred = steps[2], steps[4]
+    assert len(steps) == 6
+    printed, centred, energy = steps[2], steps[4], steps[5]
     np.testing.assert_allclose(printed[1:, 0], np.sort(excess(shown, "theorem", "joint")))
     np.testing.assert_allclose(printed[:, 1], np.arange(count + 1) / count)
     assert (centred[1:, 0] <= printed[1:, 0] + 1e-9).all()
+    assert (energy[1:, 0] <= centred[1:, 0] + 1e-9).all()

@@ -37,12 +37,13 @@ NONE = pd.DataFrame()  # what a kind does not ask for
 
 
 def theory_table(mix, lengths=LENGTHS, optimum_share: float = 0.5) -> pd.DataFrame:
-    """The theorems, and for the optimum a share of them."""
+    """The theorems, and for the other references shares of them."""
+    shares = {"theorem": 1, "centred": 0.8, "energy": 0.6, "optimum": optimum_share}
     rows = [
         {"setting": mix.name, "n": n, "curve": curve, "arm": arm, "normalized": value}
         for n in lengths
         for arm, theorem in THEOREMS.items()
-        for curve, share in (("theorem", 1), ("optimum", optimum_share))
+        for curve, share in shares.items()
         for value in [share * theorem(mix, n).risk / mix.label_power]
     ]
     return pd.DataFrame(rows)
@@ -212,10 +213,13 @@ def test_assumption_1_costs_the_theorems_share_above_the_optimum():
     mix = replace(mixtures.paper("fig2c"), name="assumption1.fig2c")
     drawing = assumption1.KIND("assumption1", {"settings": ["fig2c"]}).drawing(config=None)
     drawn = assumption1.KIND.draw(drawing, tables([mix], theory_table(mix)), "")
-    upper, lower = drawn.subfigs[0].axes
+    upper, lower, parts = drawn.subfigs[0].axes
     assert upper.get_title().startswith("(a) fig2c\n")
     for theorem, optimum in zip(lines(upper, "--"), lines(upper, "-"), strict=True):
         np.testing.assert_allclose(optimum[:, 1], theorem[:, 1] / 2)
     costs = [line for line in lines(lower, "-") if len(line) == len(LENGTHS)]
     assert len(costs) == 3
     np.testing.assert_allclose([cost[:, 1] for cost in costs], 100)
+    heights = [area.get_paths()[0].vertices[:, 1] for area in parts.collections]
+    spans = [(height.min(), height.max()) for height in heights]  # label energy, common mean
+    np.testing.assert_allclose(spans, [(20, 60), (60, 100)])

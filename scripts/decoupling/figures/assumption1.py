@@ -1,4 +1,4 @@
-"""Assumption 1: what it costs one-layer attention, against its exact optimum."""
+"""Assumption 1: what it costs one-layer attention, against its numerical optimum."""
 
 from __future__ import annotations
 
@@ -18,14 +18,19 @@ if TYPE_CHECKING:
     from ..plan.config import Config
 
 ARMS = ("plain", "finetune", "joint")  # of Theorems 1–3; Theorem 4 does without the assumption
-ROW_HEIGHT = 2.2  # inches
+PARTS = {  # of what it costs joint training: from one reference to the next; gray level
+    "label energy": ("centred", "energy", 0.45),
+    "common mean": ("theorem", "centred", 0.75),
+}
+ROW_HEIGHT = 2.0  # inches
 
 
 class Assumption1(Columns):
-    """A column per setting: risks above, below them how far the theorem is above the optimum."""
+    """A column per setting: risks; how far the theorem is above the optimum; and what of that is
+    which part of the assumption's."""
 
     properties: ClassVar = {
-        "settings": names("The settings whose exact optimum is compared with Theorems 1–3"),
+        "settings": names("The settings whose numerical optimum is compared with Theorems 1–3"),
         "n": LENGTHS,
     }
 
@@ -42,14 +47,17 @@ class Assumption1(Columns):
         style.use_style()
         columns = drawing["columns"]
         figure, body = style.framed(
-            len(columns) * style.PANEL_SIZE[0], 2 * ROW_HEIGHT, _legend(), note
+            len(columns) * style.PANEL_SIZE[0], 3 * ROW_HEIGHT, _legend(), note
         )
-        axes = body.subplots(2, len(columns), squeeze=False, sharex=True)
+        axes = body.subplots(3, len(columns), squeeze=False, sharex=True)
         for i, ((base, name), pair) in enumerate(zip(columns, axes.T, strict=True)):
-            _draw_column(*pair, tables.theory[tables.theory.setting == name])
+            theory = tables.theory[tables.theory.setting == name]
+            _draw_risks(*pair[:2], theory)
+            _draw_parts(pair[2], theory)
             pair[0].set_title(f"({chr(ord('a') + i)}) {base}\n{describe(tables.specs[name])}")
         axes[0, 0].set_ylabel(r"risk / $\mathrm{E}[y^2]$")
         axes[1, 0].set_ylabel("theorem above optimum, %")
+        axes[2, 0].set_ylabel("cost to joint prompts, %")
         style.despine(axes.flat)
         return figure
 
@@ -57,12 +65,9 @@ class Assumption1(Columns):
 KIND = Assumption1
 
 
-def _draw_column(upper: Axes, lower: Axes, theory: pd.DataFrame) -> None:
+def _draw_risks(upper: Axes, lower: Axes, theory: pd.DataFrame) -> None:
     for arm in ARMS:
-        theorem, optimum = (
-            theory[(theory.arm == arm) & (theory.curve == reference)].set_index("n").normalized
-            for reference in ("theorem", "optimum")
-        )
+        theorem, optimum = (_risks(theory, arm, name) for name in ("theorem", "optimum"))
         upper.semilogx(optimum.index, optimum, "-", **style.marked(arm))
         upper.semilogx(theorem.index, theorem, "--", color=style.darker(arm), zorder=3)
         cost = 100 * (theorem / optimum - 1)
@@ -70,10 +75,33 @@ def _draw_column(upper: Axes, lower: Axes, theory: pd.DataFrame) -> None:
     upper.set_ylim(bottom=0)
     lower.axhline(0, color="0.6", lw=0.8, zorder=0)
     lower.minorticks_off()
-    lower.set_xlabel("context length $n$")
+
+
+def _draw_parts(ax: Axes, theory: pd.DataFrame) -> None:
+    """Stacked; what is left at the bottom is that of the best closed form."""
+    optimum = _risks(theory, "joint", "optimum")
+
+    def above(reference: str) -> pd.Series:
+        return 100 * (_risks(theory, "joint", reference) / optimum - 1)
+
+    for upper, lower, level in PARTS.values():
+        ax.fill_between(optimum.index, above(lower), above(upper), color=str(level), lw=0)
+    ax.semilogx(optimum.index, above("theorem"), "-", **style.marked("joint"))
+    ax.set_ylim(bottom=0)
+    ax.minorticks_off()
+    ax.set_xlabel("context length $n$")
+
+
+def _risks(theory: pd.DataFrame, arm: str, reference: str) -> pd.Series:
+    rows = theory[(theory.arm == arm) & (theory.curve == reference)]
+    return rows.set_index("n").normalized
 
 
 def _legend() -> list[Line2D]:
     handles = [style.arm_key(arm) for arm in ARMS]
-    solid, dashed = "solid: exact optimum", "dashed: Theorems 1–3"
-    return [*handles, style.line_key("-", solid), style.line_key("--", dashed)]
+    solid, dashed = "solid: optimum (numerical)", "dashed: Theorems 1–3"
+    handles += [style.line_key("-", solid), style.line_key("--", dashed)]
+    return handles + [
+        style.key(f"shaded: {part}'s part", color=str(level), marker="s", ls="none", ms=6)
+        for part, (_, _, level) in PARTS.items()
+    ]

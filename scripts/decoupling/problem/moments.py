@@ -149,6 +149,17 @@ def centred(moments: Moments, mix: TaskMixture) -> Moments:
     )
 
 
+def label_moments(mix: TaskMixture) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """E[Ω], Cov(β, v) and Cov(v) of every task: [K, D, D], [K, d, D], [K, D, D].
+
+    Ω = [Σx, Σxβ; βᵀΣx, r] with r = βᵀΣxβ + σ² is the second moment of a token [x; y] given β; it
+    varies with β only through its last column v = [Σxβ; r].
+    """
+    found = [_label_moments(mix, k) for k in range(mix.tasks)]
+    omega, beta_cov, label_cov = (np.stack(part) for part in zip(*found, strict=True))
+    return omega, beta_cov, label_cov
+
+
 def _unless_identity(matrix: np.ndarray) -> np.ndarray | None:
     """Training steps are small enough that multiplying by the identity would be felt."""
     return None if np.array_equal(matrix, np.eye(len(matrix))) else matrix
@@ -170,24 +181,26 @@ def _exchange(pairs: np.ndarray, pack: Packing) -> np.ndarray:
 
 
 def _omega_moments(mix: TaskMixture, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """E[Ω_ij], E[β_m Ω_ij] as [m, i, j] and E[Ω_ij Ω_kl] for task k.
-
-    Ω = [Σx, Σxβ; βᵀΣx, r] with r = βᵀΣxβ + σ² varies with β only through v = [Σxβ; r],
-    so each moment is the product of the means plus a covariance with v.
-    """
-    d, sx, mu, cov = mix.dim, mix.sigma_x, mix.means[k], mix.covs[k]
-    power = np.trace(sx @ (cov + np.outer(mu, mu))) + mix.noise_var  # E[r]
-    omega = np.block([[sx, (sx @ mu)[:, None]], [(sx @ mu)[None], np.array([[power]])]])
-
-    beta_power = 2 * cov @ sx @ mu  # Cov(β, r)
-    power_var = 2 * np.trace(sx @ cov @ sx @ cov) + 4 * mu @ sx @ cov @ sx @ mu  # Var(r)
-    beta_cov = np.hstack([cov @ sx, beta_power[:, None]])  # Cov(β, v)
-    label_cov = np.vstack([sx @ beta_cov, np.append(sx @ beta_power, power_var)])  # Cov(v, v)
-
+    """E[Ω_ij], E[β_m Ω_ij] as [m, i, j] and E[Ω_ij Ω_kl] for task k: as Ω varies with v alone, each
+    is the product of the means plus a covariance with v."""
+    omega, beta_cov, label_cov = _label_moments(mix, k)
+    d = mix.dim
     place = np.zeros((d + 1, d + 1, d + 1))  # dΩ_ij/dv_m
     for m in range(d + 1):
         place[m, m, d] = place[m, d, m] = 1
-    omega_beta = mu[:, None, None] * omega + np.tensordot(beta_cov, place, 1)
+    omega_beta = mix.means[k][:, None, None] * omega + np.tensordot(beta_cov, place, 1)
     pair = np.multiply.outer(omega, omega)
     pair += np.tensordot(np.tensordot(place, label_cov, (0, 0)), place, 1)
     return omega, omega_beta, pair
+
+
+def _label_moments(mix: TaskMixture, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """E[Ω], Cov(β, v) and Cov(v) for task k."""
+    sx, mu, cov = mix.sigma_x, mix.means[k], mix.covs[k]
+    power = np.trace(sx @ (cov + np.outer(mu, mu))) + mix.noise_var  # E[r]
+    omega = np.block([[sx, (sx @ mu)[:, None]], [(sx @ mu)[None], np.array([[power]])]])
+    beta_power = 2 * cov @ sx @ mu  # Cov(β, r)
+    power_var = 2 * np.trace(sx @ cov @ sx @ cov) + 4 * mu @ sx @ cov @ sx @ mu  # Var(r)
+    beta_cov = np.hstack([cov @ sx, beta_power[:, None]])
+    label_cov = np.vstack([sx @ beta_cov, np.append(sx @ beta_power, power_var)])
+    return omega, beta_cov, label_cov

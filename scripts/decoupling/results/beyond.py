@@ -1,5 +1,5 @@
 """The numbers of docs/reproduction.md that the paper has no counterpart of: a shared prompt, heads
-without prompts, tasks that are not told, Theorem 3 of the centred mixture."""
+without prompts, tasks that are not told, joint training without Assumption 1."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def heads(risks: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def centred(theory: pd.DataFrame) -> list[dict[str, Any]]:
-    """By n: joint's risk as printed, centred, and at the optimum."""
+    """By n: joint's risk as printed, centred, with the label energy, and at the optimum."""
     joint = theory[theory.arm == "joint"]
     return joint.pivot(index="n", columns="curve", values="risk").reset_index().to_dict("records")
 

@@ -35,7 +35,8 @@ risk is the best seed's: *worst* is the one largest in absolute value over n, *m
 n, both signed. Empty: there is no such reference.
 
 - *theorem*: Theorem 1, 2 or 3, under Assumption 1, or Theorem 4, with one W for all tasks.
-- *optimum*: the least risk of one-layer attention, without the assumption.
+- *optimum*: the least risk of one-layer attention, without the assumption, that was found
+  numerically, from several starts.
 - *centred*: the closed form of the mixture without its common mean, which attention can reach.
 - *published*: the authors' results, minima over seeds of noisy estimates and so biased low.
 

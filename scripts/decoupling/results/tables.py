@@ -52,7 +52,7 @@ BAYES_BOUND = "Bayes"
 BASELINE = "baseline"  # in the column `model`, of what is not trained
 # `excess` is how far the risk is above what bounds it: an arm, a depth, or Bayes from below
 BOUNDS = columns(**POINT, bound=str, excess=float, excess_se=float, holds=bool)
-# `curve` says which reference: theorem, optimum or centred
+# `curve` says which reference: theorem, optimum, centred or energy
 THEORY = columns(setting=str, n=int, curve=str, arm=str, risk=float, normalized=float)
 BAYES = columns(setting=str, n=int, **RISK, normalized=float, normalized_se=float)
 # `told` is right, soft, map, wrong or nothing; `wrong` is P(the likeliest task is the wrong one)

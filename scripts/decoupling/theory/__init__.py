@@ -1,1 +1,1 @@
-"""What is computed instead of trained: theorems, the exact optimum, the Bayes-optimal predictor."""
+"""What is computed instead of trained: closed forms, the numerical optimum, Bayes-optimal risks."""

@@ -1,4 +1,4 @@
-"""The exact optimum of unconstrained one-layer attention, arm by arm.
+"""The optimum of unconstrained one-layer attention, arm by arm, as it is found numerically.
 
 Two of the three unknowns are eliminated:
 * Prompts. p_k adds r = p_k(p_kᵀa_k) to φ = Sa_k, and r can be any vector with rᵀa_k ≥ 0. The
@@ -10,7 +10,8 @@ Two of the three unknowns are eliminated:
 * A₁, given the readouts: a linear solve, A₁ = E[βφᵀ]E[φφᵀ]⁻¹.
 That leaves the readouts a_k = Wv h_k, minimised by L-BFGS from several starts, the closed forms'
 among them, so that the result lies at or below the theorems (but for fine-tuning, which starts from
-other weights). It is not convex: strictly, this is the best minimum found.
+other weights). It is not convex: this is the best minimum found, and no proof says that it is the
+least. The risk is exact in either case.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ RANDOM_STARTS = 8
 
 
 def optima(mix: TaskMixture, n: int) -> dict[str, float]:
-    """The optimal risk of every arm; what is fine-tuned, on the optimal `plain`."""
+    """The least risk found of every arm; what is fine-tuned, on the best `plain`."""
     moments = population_moments(mix, n)
     own = centred(moments, mix)  # what task prompts leave
     common = centred(merged(moments), mix.merged())  # what one prompt leaves

@@ -1,4 +1,4 @@
-"""Random mixtures: how far closed forms lie above the exact optimum where nobody chose the means.
+"""Random mixtures: how far closed forms lie above the numerical optimum where nobody chose means.
 
 Mixture i of a seed, whichever others are drawn: K and d uniform on 1 … 4 and 1 … 8; weights
 Dirichlet(5, …, 5); entries of the means N(0, 1); Σx and every Σ_k with random axes and eigenvalues

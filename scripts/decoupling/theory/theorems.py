@@ -16,21 +16,13 @@ Where this differs from the paper's text:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..problem.mixture import TaskMixture
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """A closed form: its risk, and ŷ = [x; 0]ᵀ A G a_k with G = Σ zzᵀ + p_k p_kᵀ reaches it."""
-
-    risk: float
-    weight: np.ndarray  # W, the upper left d×d block of A; the rest of A is 0
-    prompts: np.ndarray | None  # p_k, [K, D]
-    readouts: np.ndarray  # a_k, [K, D]
+from .label_energy import joint_energy, shared_energy
+from .solution import Solution
 
 
 def plain(mix: TaskMixture, n: int) -> Solution:
@@ -109,6 +101,7 @@ THEOREMS: dict[str, Form] = {  # of the paper, each arm training more than the o
 CLOSED_FORMS: dict[str, dict[str, Form]] = {  # by reference and arm
     "theorem": {**THEOREMS, "shared": shared},
     "centred": {"joint": joint_centred, "shared": shared_centred},
+    "energy": {"joint": joint_energy, "shared": shared_energy},
 }
 
 
