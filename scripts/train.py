@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from decoupling import sources
@@ -49,7 +50,7 @@ if __name__ == "__main__":
         "spec_digest": contexts.spec.fingerprint,
         "n": str(args.n),
         "seeds": f"{args.seeds[0]}-{args.seeds[1]}",
-        **{name: version(name) for name in ("numpy", "numba", "torch")},
+        **{name: version(name) for name in ("numpy", "numba", "torch") if find_spec(name)},
     }
     checkpoint = Checkpoint(
         args.output.with_suffix(".checkpoint"),
@@ -67,6 +68,10 @@ if __name__ == "__main__":
         )
     except DeviceError as error:
         sys.exit(str(error))
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        sys.exit("This job needs torch, which is not installed: make torch")
     write_table(args.parameters, trained.parameters, PARAMETERS, stamp)
     write_table(args.output, trained.rows, RUNS, stamp)
     checkpoint.delete()
