@@ -38,7 +38,8 @@ docs: $(VENV)/installed
 
 $(VENV)/installed: envs/requirements.txt
 	@$(PYTHON) envs/check.py
-	$(PYTHON) -m venv --clear $(VENV)
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements.txt
 	touch $@
 
