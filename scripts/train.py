@@ -5,8 +5,8 @@ import json
 import logging
 import os
 import sys
-from importlib.metadata import version
-from importlib.util import find_spec
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from decoupling import sources
@@ -50,8 +50,10 @@ if __name__ == "__main__":
         "spec_digest": contexts.spec.fingerprint,
         "n": str(args.n),
         "seeds": f"{args.seeds[0]}-{args.seeds[1]}",
-        **{name: version(name) for name in ("numpy", "numba", "torch") if find_spec(name)},
+        **{name: version(name) for name in ("numpy", "numba")},
     }
+    with suppress(PackageNotFoundError):  # only some models need it
+        stamp["torch"] = version("torch")
     checkpoint = Checkpoint(
         args.output.with_suffix(".checkpoint"),
         json.dumps(stamp | {"code": args.code}),

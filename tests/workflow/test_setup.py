@@ -28,8 +28,9 @@ runpy.run_path(sys.argv[1], run_name='__main__')
 """
 WITHOUT_TORCH = """
 from importlib.machinery import PathFinder
-find = PathFinder.find_spec
+find, packages = PathFinder.find_spec, PathFinder.find_distributions
 PathFinder.find_spec = lambda name, *where: None if name == "torch" else find(name, *where)
+PathFinder.find_distributions = lambda of: () if of.name == "torch" else packages(of)
 """
 
 
