@@ -4,21 +4,29 @@
 # make docs                redraws the rules in docs/architecture.md, writes docs/reproduction.md from the data
 # make test                sets up .venv and runs the tests
 # make test-all            those, and the slow ones: the whole DAG at protocol smoke, random kills
+# make torch               torch, which is large, for figures and jobs that need it; the tests do
 # make test-system         tests against a real SLURM and Chromium, which it installs (Debian, as root)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: all report explorer docs test test-all lint unit unit-processors workflow slow test-system clean
+# Snakemake keeps a cache below HOME; where that cannot be, it is kept here.
+ifneq ($(shell mkdir -p "$${XDG_CACHE_HOME:=$$HOME/.cache}" 2>&1 && test -w "$$XDG_CACHE_HOME" || echo no),)
+export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
+endif
 
-all: $(VENV)/installed
+.PHONY: all report explorer docs torch test test-all lint unit unit-processors workflow slow test-system clean
+
+all: $(VENV)/torch
 	$(BIN)/snakemake
 
 figures/%: $(VENV)/installed FORCE
 	$(BIN)/snakemake $@
 
-report: $(VENV)/installed
+figures/transformer.pdf figures/transformer.png figures/scoreboard.pdf figures/scoreboard.png: $(VENV)/torch
+
+report: $(VENV)/torch
 	$(BIN)/snakemake --report-after-run --report report.html
 
 explorer: $(VENV)/installed
@@ -29,8 +37,16 @@ docs: $(VENV)/installed
 	$(BIN)/snakemake --forcerun reproduction -- docs/reproduction.md
 
 $(VENV)/installed: envs/requirements.txt
+	@$(PYTHON) envs/check.py
+	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements.txt
+	touch $@
+
+torch: $(VENV)/torch
+
+$(VENV)/torch: envs/requirements-torch.txt $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements-torch.txt
 	touch $@
 
 test: lint unit workflow
@@ -43,22 +59,23 @@ lint: $(VENV)/installed
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
 
-unit: $(VENV)/installed
+unit: $(VENV)/torch
 	$(BIN)/pytest -n 2 tests/unit
 
 # The same as on two older processors: they round sums in other ways, and no test may hang on that.
-unit-processors: $(VENV)/installed
+unit-processors: $(VENV)/torch
 	OPENBLAS_CORETYPE=Haswell NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL" $(BIN)/pytest -n 2 tests/unit
 	OPENBLAS_CORETYPE=Prescott NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL" NUMBA_CPU_NAME=nehalem \
 		$(BIN)/pytest -n 2 tests/unit
 
 workflow: $(VENV)/installed
+workflow: $(VENV)/torch
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" tests/workflow
 
-slow: $(VENV)/installed
+slow: $(VENV)/torch
 	$(BIN)/pytest -n 2 --dist loadfile -m slow tests/workflow
 
-test-system: $(VENV)/installed
+test-system: $(VENV)/torch
 	$(BIN)/pytest -rs tests/system
 
 clean:

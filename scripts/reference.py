@@ -41,8 +41,12 @@ def found(folder: Path, pattern: str) -> list[Path]:
 def provenance(runs: Iterable[Path]) -> str:
     """What runs say of themselves, once for each different answer."""
     stamps = [pq.read_schema(path).metadata for path in runs]
-    said = {key: sorted({stamp[key.encode()].decode() for stamp in stamps}) for key in STAMPED}
-    return json.dumps(said)
+    return json.dumps({key: sorted(answers(stamps, key.encode())) for key in STAMPED})
+
+
+def answers(stamps: Iterable[Mapping[bytes, bytes]], key: bytes) -> set[str]:
+    """What they say under a key. Where torch is not installed they do not say its version."""
+    return {stamp[key].decode() for stamp in stamps if key in stamp}
 
 
 def cost(path: Path) -> dict[str, object]:

@@ -49,7 +49,7 @@ if __name__ == "__main__":
         "spec_digest": contexts.spec.fingerprint,
         "n": str(args.n),
         "seeds": f"{args.seeds[0]}-{args.seeds[1]}",
-        **{name: version(name) for name in ("numpy", "numba", "torch")},
+        **{name: version(name) for name in ("numpy", "numba")},
     }
     checkpoint = Checkpoint(
         args.output.with_suffix(".checkpoint"),
@@ -67,6 +67,12 @@ if __name__ == "__main__":
         )
     except DeviceError as error:
         sys.exit(str(error))
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        sys.exit("This job needs torch, which is not installed: make torch")
+    if "torch" in sys.modules:
+        stamp["torch"] = version("torch")
     write_table(args.parameters, trained.parameters, PARAMETERS, stamp)
     write_table(args.output, trained.rows, RUNS, stamp)
     checkpoint.delete()

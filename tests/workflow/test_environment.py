@@ -1,4 +1,4 @@
-"""The conda environment has the same pins as the pip one, and all that jobs import."""
+"""The conda environment has the same pins as the pip ones, and all that jobs import."""
 
 import ast
 import sys
@@ -9,11 +9,15 @@ import yaml
 from .conftest import ROOT
 
 PIP_NAME = {"matplotlib-base": "matplotlib", "pytorch-cpu": "torch"}
+PIP_FILES = ("requirements", "requirements-torch")
 
 
 def pip_pins() -> dict[str, str]:
-    lines = (ROOT / "envs/requirements.txt").read_text().splitlines()
-    return dict(line.lower().split("==") for line in lines if line and not line.startswith("#"))
+    """Of both files, in which each package is once."""
+    lines = [x for name in PIP_FILES for x in (ROOT / f"envs/{name}.txt").read_text().splitlines()]
+    pins = dict(line.lower().split("==") for line in lines)
+    assert len(pins) == len(lines)
+    return pins
 
 
 def test_every_requirement_is_pinned() -> None:
