@@ -68,7 +68,6 @@ unit-processors: $(VENV)/torch
 	OPENBLAS_CORETYPE=Prescott NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL" NUMBA_CPU_NAME=nehalem \
 		$(BIN)/pytest -n 2 tests/unit
 
-workflow: $(VENV)/installed
 workflow: $(VENV)/torch
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" tests/workflow
 

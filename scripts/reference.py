@@ -45,7 +45,7 @@ def provenance(runs: Iterable[Path]) -> str:
 
 
 def answers(stamps: Iterable[Mapping[bytes, bytes]], key: bytes) -> set[str]:
-    """What they say under a key. Where torch is not installed they do not say its version."""
+    """What they say under a key. What did not use torch does not name its version."""
     return {stamp[key].decode() for stamp in stamps if key in stamp}
 
 
