@@ -1,6 +1,6 @@
 # Needs a table of real data: a user's own, or one that a rule makes from a package. Makes a spec for
-# each fold of units, what theory predicts of it, risks on the units it holds out, and all folds
-# together.
+# each fold of units, what theory predicts of it, and would have of other units, risks on the units
+# it holds out, and all folds together.
 
 
 rule table:
@@ -67,6 +67,31 @@ rule fold_theory:
         " --output {output.theory} 2> {log}"
 
 
+rule fold_redrawn:
+    input:
+        spec="data/specs/{setting}.json",
+        table=lambda wildcards: jobs.specs.source_files(setting(wildcards)),
+    output:
+        redrawn="data/redrawn/{setting}.parquet",
+    log:
+        "logs/redrawn/{setting}.log",
+    wildcard_constraints:
+        setting=one_of(jobs.tables.folds(CONFIG)),
+    conda:
+        "../envs/pipeline.yaml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: attempt * jobs.tables.redrawn_mb(setting(wildcards)),
+        runtime=lambda wildcards, attempt: attempt * 60,
+    params:
+        scripts=SCRIPTS,
+        code=code("fold_redrawn.py"),
+        n=lambda wildcards: sorted(setting(wildcards).n),
+    shell:
+        "python {params.scripts:q}/fold_redrawn.py --spec {input.spec} --table {input.table:q}"
+        " --n {params.n} --output {output.redrawn} 2> {log}"
+
+
 rule held_out:
     input:
         spec="data/specs/{setting}.json",
@@ -98,6 +123,7 @@ rule real:
         specs=of_folds("data/specs/{setting}.json"),
         risks=of_folds("data/{protocol}/risks/{setting}.parquet"),
         theory=of_folds("data/theory/{setting}.parquet"),
+        redrawn=of_folds("data/redrawn/{setting}.parquet"),
         held_out=of_folds("data/{protocol}/held_out/{setting}.parquet"),
     output:
         real="data/{protocol}/real/{setting}.parquet",
@@ -114,5 +140,5 @@ rule real:
         code=code("real.py"),
     shell:
         "python {params.scripts:q}/real.py --setting {wildcards.setting} --specs {input.specs}"
-        " --risks {input.risks} --theory {input.theory} --held-out {input.held_out}"
-        " --output {output.real} 2> {log}"
+        " --risks {input.risks} --theory {input.theory} --redrawn {input.redrawn}"
+        " --held-out {input.held_out} --output {output.real} 2> {log}"

@@ -7,8 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from decoupling.problem.mixture import TaskMixture
-from decoupling.results.aggregate import best_parameters, seed_minimum
+from decoupling.results.aggregate import best_parameters, label_power, seed_minimum
 from decoupling.results.tables import PARAMETERS, RISKS, RUNS, damage_named, read_all, write_table
 
 if __name__ == "__main__":
@@ -17,12 +16,12 @@ if __name__ == "__main__":
     parser.add_argument("--risks", required=True, type=Path)
     parser.add_argument("--parameters", required=True, type=Path)
     args = parser.parse_args()
-    mix = TaskMixture.from_json(args.spec.read_text())
+    power = label_power(args.spec.read_text())
     runs, parameters = (
         [Path(line) for line in part.splitlines()] for part in sys.stdin.read().split("\n\n")
     )
     with damage_named():
-        risks = seed_minimum(read_all(runs, RUNS), mix)
+        risks = seed_minimum(read_all(runs, RUNS), power)
         kept = best_parameters(read_all(parameters, PARAMETERS), risks)
     write_table(args.parameters, kept, PARAMETERS)
     write_table(args.risks, risks, RISKS)

@@ -16,5 +16,6 @@ if __name__ == "__main__":
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
     text = args.spec.read_text()
-    design = Design.from_dict(json.loads(text)["table"]["design"])
-    write_table(args.output, fold_table(TaskMixture.from_json(text), design, args.n), THEORY)
+    mix, table = TaskMixture.from_json(text), json.loads(text)["table"]
+    design = Design.from_dict(table["design"])
+    write_table(args.output, fold_table(mix, design, args.n, table["label_power"]), THEORY)

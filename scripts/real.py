@@ -7,6 +7,7 @@ from decoupling.results.real import real_rows
 from decoupling.results.tables import (
     HELD_OUT,
     REAL,
+    REDRAWN,
     RISKS,
     THEORY,
     damage_named,
@@ -17,7 +18,7 @@ from decoupling.results.tables import (
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--setting", required=True)
-    for name in ("--specs", "--risks", "--theory", "--held-out"):
+    for name in ("--specs", "--risks", "--theory", "--redrawn", "--held-out"):
         parser.add_argument(name, required=True, type=Path, nargs="+")
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
@@ -28,6 +29,7 @@ if __name__ == "__main__":
             for paths, schema in (
                 (args.held_out, HELD_OUT),
                 (args.theory, THEORY),
+                (args.redrawn, REDRAWN),
                 (args.risks, RISKS),
             )
         ]

@@ -30,7 +30,10 @@ JOBS = {
     **{script: (f"{script}.py",) for script in ("aggregate", "theory", "bayes", "identity")},
     **{script: (f"{script}.py",) for script in ("sample", "scoreboard", "heatmap", "explorer")},
     "reproduction": ("reproduction.py",),
-    **{script: (f"{script}.py",) for script in ("table", "fold", "fold_theory", "real")},
+    **{
+        script: (f"{script}.py",)
+        for script in ("table", "fold", "fold_theory", "fold_redrawn", "real")
+    },
     **{
         f"{model} on {source}": (
             "train.py",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+
 import numpy as np
 import pytest
 from decoupling.sources.table import random_effects
@@ -35,6 +37,7 @@ def sums(groups: list) -> list[Sums]:
             np.array([x.T @ y for x, y in own]),
             np.array([y @ y for _, y in own]),
             np.array([len(y) for _, y in own]),
+            np.ones(len(own)),
         )
         for own in groups
     ]
@@ -98,3 +101,27 @@ def test_covariances_stay_positive_definite():
     found = fit(sums([same, same]))
     assert (np.linalg.eigvalsh(found.covs) > 0).all()
     assert np.abs(found.covs).max() < 0.2
+
+
+def test_a_weight_is_that_many_units_alike():
+    made = sums(units(12, 6))
+    counts = np.arange(12) % 3 + 1
+    weighed = [replace(group, weight=counts.astype(float)) for group in made]
+    names = [field.name for field in fields(Sums)]
+    repeated = [
+        Sums(*(np.repeat(getattr(group, name), counts, axis=0) for name in names)) for group in made
+    ]
+    one, other = fit(weighed), fit(repeated)
+    np.testing.assert_allclose(one.covs, other.covs, rtol=1e-6)  # its TOLERANCE
+    np.testing.assert_allclose(one.means, other.means, rtol=1e-6)
+    assert one.noise_var == pytest.approx(other.noise_var, rel=1e-6)
+
+
+def test_where_it_starts_does_not_matter():
+    """To about what is left of the way: steps of EM get shorter by less than a factor 100 here."""
+    made = sums(units(40, 6))
+    found = fit(made)
+    apart = replace(found, covs=np.array([np.eye(2), 0.1 * np.eye(2)]), noise_var=2.0)
+    again = fit(made, apart)
+    np.testing.assert_allclose(again.covs, found.covs, atol=100 * random_effects.TOLERANCE)
+    assert fit(made, found).steps < 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -227,6 +228,20 @@ BAD = {
         changed(lambda rows: [row.__setitem__(3, 5) for row in rows]),
         "features: 'u' is constant; remove it",
     ),
+    **{
+        f"{what} of the size {size}": (
+            changed(
+                lambda rows, c=column, s=size: [row.__setitem__(c, s * row[c]) for row in rows]
+            ),
+            f"{key}: column {what} has entries of the size of ",
+        )
+        for size in (1e-310, 1e-200, 1e160, 1e300)
+        for key, what, column in (("features", "u", 3), ("target", "y", 5))
+    },
+    "brace": (
+        {"table": "t{unit}.csv"},
+        "table: t{{unit}}.csv has a brace in its name, which Snakemake takes for a wildcard's; re",
+    ),
     "constant in units": (
         {
             "differences": True,
@@ -295,7 +310,8 @@ def test_one_line_says_what_and_where(name: str, tmp_path: Path):
     block = write(file, changes.get("rows", make_rows()), changes.get("header", HEADER))
     block |= {"fold_by": "school"} if name == "unit in two folds" else {}
     own = {k: v for k, v in changes.items() if k not in ("rows", "header", "n")}
-    (line,) = table_block.problems("x", block | own, changes.get("n", [1, 3]))
+    with warnings.catch_warnings(action="error"):
+        (line,) = table_block.problems("x", block | own, changes.get("n", [1, 3]))
     assert line.startswith(f"settings.x.{message.format(file=file)}")
     assert "\n" not in line
 

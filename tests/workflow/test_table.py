@@ -19,6 +19,7 @@ OTHER = "figures/one.pdf"  # of a mixture
 EVERYTHING = {
     "fold": 2,
     "fold_theory": 2,
+    "fold_redrawn": 2,
     "train": 4,
     "aggregate": 2,
     "held_out": 2,

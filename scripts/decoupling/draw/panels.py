@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COMPUTED = {  # dashed lines, and their label
     "theorem": "theorem",
-    "optimum": "optimum (numerical)",
+    "optimum": "numerical optimum",
     "centred": "centred theorem",
 }
 TITLE_WIDTH = 48  # letters that fit above a panel

@@ -99,7 +99,7 @@ def _risks(theory: pd.DataFrame, arm: str, reference: str) -> pd.Series:
 
 def _legend() -> list[Line2D]:
     handles = [style.arm_key(arm) for arm in ARMS]
-    solid, dashed = "solid: optimum (numerical)", "dashed: Theorems 1–3"
+    solid, dashed = "solid: numerical optimum", "dashed: Theorems 1–3"
     handles += [style.line_key("-", solid), style.line_key("--", dashed)]
     return handles + [
         style.key(f"shaded: {part}'s part", color=str(level), marker="s", ls="none", ms=6)

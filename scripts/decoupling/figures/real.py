@@ -106,8 +106,14 @@ def small_print(note: str, settings: Sequence[Mapping[str, Any]]) -> str:
     by = ", ".join(sorted({setting["fold_by"] for setting in settings}))
     return (
         f"{note}; the best seed is chosen on training units\n{CONTEXTS_PER_UNIT} contexts a unit."
-        f" Held out: {parts} folds by {by}. Bars: two standard errors, bootstrap over the same."
+        f" Held out: {parts} folds by {by}. Bars: two standard errors, bootstrap over the same;"
+        " beside theory, of the difference."
     )
+
+
+def gate_text(rows: pd.DataFrame) -> str:
+    about = rows.iloc[0]
+    return f"{about.gate:.3f} ± {about.gate_se:.3f}"
 
 
 def title(setting: Mapping[str, Any], rows: pd.DataFrame) -> str:
@@ -115,7 +121,7 @@ def title(setting: Mapping[str, Any], rows: pd.DataFrame) -> str:
     about = rows.iloc[0]
     tokens = "differences" if setting["differences"] else "rows"
     tokens += ", intercept" if setting["intercept"] else ""
-    gate = rf"predicted $\mathrm{{E}}[y^2]$: {about.gate:.2f} of measured"
+    gate = rf"predicted $\mathrm{{E}}[y^2]$: {gate_text(rows)} of measured"
     warning = "\nGATE FAILS: " if fails_gate(rows) else "\n"
     return (
         f"{setting['name']}: tasks by {setting['group']}\n$d={setting['dim']}$, {tokens};"
@@ -134,7 +140,7 @@ def _draw_theory(ax: Axes, trained: pd.DataFrame) -> None:
     for arm, curve in _arms(trained):
         for column, line in PREDICTED.items():
             ax.plot(curve.n, curve[column], ls=line, lw=1, color=style.ARM_STYLE[arm][0])
-        _draw_points(ax, curve, arm)
+        _draw_points(ax, curve, arm, curve.measured_se)
 
 
 def _draw_baselines(ax: Axes, rows: pd.DataFrame, model: str) -> None:
@@ -142,15 +148,13 @@ def _draw_baselines(ax: Axes, rows: pd.DataFrame, model: str) -> None:
         curve = rows[(rows.model == BASELINE) & (rows.arm == name)].sort_values("n")
         ax.plot(curve.n, curve.normalized, ls=line, lw=1, color=GREY, zorder=1)
     for arm, curve in _arms(rows[rows.model == model]):
-        _draw_points(ax, curve, arm)
+        _draw_points(ax, curve, arm, curve.normalized_se)
 
 
-def _draw_points(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
+def _draw_points(ax: Axes, curve: pd.DataFrame, arm: str, error: pd.Series) -> None:
     place = curve.n * STEP ** (list(style.ARM_STYLE).index(arm) - 2)
-    error = 2 * curve.normalized_se
-    ax.errorbar(
-        place, curve.normalized, error, ls="none", elinewidth=0.7, zorder=3, **style.marked(arm)
-    )
+    look = {"ls": "none", "elinewidth": 0.7, "zorder": 3, **style.marked(arm)}
+    ax.errorbar(place, curve.normalized, 2 * error, **look)
 
 
 def _finish(pair: Sequence[Axes], rows: pd.DataFrame) -> None:

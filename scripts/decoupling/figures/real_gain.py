@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..draw import style
 from ..results.real import fails_gate
 from . import Tables
-from .real import OfTables, small_print
+from .real import OfTables, gate_text, small_print
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,17 +62,18 @@ def _differ(settings: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def gains(real: pd.DataFrame, setting: Mapping[str, Any], model: str) -> pd.DataFrame:
-    """By n: the measured gain of joint over plain, its standard error, and what is predicted."""
+    """By n: the measured gain of joint over plain, what is predicted, and the standard errors of
+    the differences."""
     rows = real[(real.setting == setting["name"]) & (real.model == model)]
-    plain, joint = (rows[rows.arm == arm].set_index("n").sort_index() for arm in ("plain", "joint"))
-    found = joint[["gain", "gain_se", "gate"]].copy()
+    joint = rows[rows.arm == "joint"].set_index("n").sort_index()
+    found = joint[["gain", "gate", "gate_se"]].copy()
     for column in PREDICTED:
-        found[column] = plain[column] - joint[column]
+        found[column], found[f"{column}_se"] = joint[f"{column}_gain"], joint[f"{column}_gain_se"]
     return found
 
 
 def _draw_points(ax: Axes, points: pd.DataFrame, column: str, place: int) -> None:
-    error = 2 * points.gain_se
+    error = 2 * points[f"{column}_se"]
     ax.errorbar(
         points[column], points.gain, error, ls="none", elinewidth=0.7, **_look(points, place)
     )
@@ -92,8 +93,10 @@ def _finish(ax: Axes, found: Sequence[pd.DataFrame], column: str) -> None:
     """A square with the diagonal, where theory is right."""
     from matplotlib.ticker import MultipleLocator
 
-    ends = [(p.gain + 2 * p.gain_se).max() for p in found] + [p[column].max() for p in found]
-    low = min(0.0, *((p.gain - 2 * p.gain_se).min() for p in found))
+    errors = [2 * p[f"{column}_se"] for p in found]
+    ends = [(p.gain + e).max() for p, e in zip(found, errors, strict=True)]
+    ends += [p[column].max() for p in found]
+    low = min(0.0, *((p.gain - e).min() for p, e in zip(found, errors, strict=True)))
     limits = 1.05 * low, 1.07 * max(ends)
     ax.plot(limits, limits, color="0.75", lw=0.8, zorder=0)
     ax.set(xlim=limits, ylim=limits, aspect="equal")
@@ -104,7 +107,7 @@ def _finish(ax: Axes, found: Sequence[pd.DataFrame], column: str) -> None:
 def _legend(settings: Sequence[Mapping[str, Any]], found: Sequence[pd.DataFrame]) -> list[Line2D]:
     handles = []
     for place, (setting, points) in enumerate(zip(settings, found, strict=True)):
-        warning = f": gate fails ({points.gate.iloc[0]:.2f})" if fails_gate(points) else ""
+        warning = f": gate fails ({gate_text(points)})" if fails_gate(points) else ""
         label = f"{setting['name']}{warning}"
         handles.append(style.key(label, ls="none", **_look(points, place)))
     return [*handles, style.key("number: context length $n$", ls="none")]

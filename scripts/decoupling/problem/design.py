@@ -6,7 +6,7 @@ query, too, shares something with the context's rows, also together with x_q x_q
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,16 +46,7 @@ class Design:
     def measured(cls, x: np.ndarray) -> Design:
         """Averages over contexts, the last row of each the query: [contexts, n + 1, d]. With n = 1,
         moments of two rows besides the query are 0, and not needed."""
-        n, pack = x.shape[1] - 1, packing(x.shape[2])
-        size = len(pack.rows)
-        sums = [np.zeros((size,) * order) for order in (1, 2, 2, 3, 3)]
-        for start in range(0, len(x), SLICE):
-            part = x[start : start + SLICE]
-            for total, found in zip(sums, _sums(part, pack.rows, pack.cols), strict=True):
-                total += found
-        counts = np.array([n + 1, n + 1, n * (n + 1), n, max(1, n * (n - 1))]) * len(x)
-        averages = (total / count for total, count in zip(sums, counts, strict=True))
-        return cls(*(_unpack(average, pack.position) for average in averages))
+        return Designs([x]).mean(np.ones(1))
 
     def to_dict(self) -> dict[str, Any]:
         """Packed, as JSON can say it."""
@@ -73,6 +64,37 @@ class Design:
         size = round(((8 * len(fields["sigma_x"]) + 1) ** 0.5 - 1) / 2)
         position = packing(size).position
         return cls(*(_unpack(np.array(fields[name]), position) for name in cls.__annotations__))
+
+
+class Designs:
+    """Designs of several sets of contexts of one length, to be averaged with any weights."""
+
+    def __init__(self, sets: Iterable[np.ndarray]) -> None:
+        found = [(len(x), _averages(x), x.shape[2]) for x in sets]
+        self._counts = np.array([count for count, _, _ in found])
+        parts = zip(*(averages for _, averages, _ in found), strict=True)
+        self._averages = [np.stack(part) for part in parts]
+        self._position = packing(found[0][2]).position
+
+    def mean(self, weights: np.ndarray) -> Design:
+        """A context counts with the weight of its set."""
+        shares = weights * self._counts
+        shares = shares / shares.sum()
+        means = (np.tensordot(shares, averages, 1) for averages in self._averages)
+        return Design(*(_unpack(mean, self._position) for mean in means))
+
+
+def _averages(x: np.ndarray) -> list[np.ndarray]:
+    """The fields of a Design, packed."""
+    n, pack = x.shape[1] - 1, packing(x.shape[2])
+    size = len(pack.rows)
+    sums = [np.zeros((size,) * order) for order in (1, 2, 2, 3, 3)]
+    for start in range(0, len(x), SLICE):
+        part = x[start : start + SLICE]
+        for total, found in zip(sums, _sums(part, pack.rows, pack.cols), strict=True):
+            total += found
+    counts = np.array([n + 1, n + 1, n * (n + 1), n, max(1, n * (n - 1))]) * len(x)
+    return [total / count for total, count in zip(sums, counts, strict=True)]
 
 
 def _sums(x: np.ndarray, rows: np.ndarray, cols: np.ndarray) -> tuple[np.ndarray, ...]:

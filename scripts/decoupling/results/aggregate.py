@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pandas as pd
@@ -12,8 +13,16 @@ from .tables import POINT
 NO_SEED = -1
 
 
-def seed_minimum(runs: pd.DataFrame, mix: TaskMixture) -> list[dict[str, Any]]:
-    """A row per (n, model, layers, arm): the risk of the seed with the least selection risk.
+def label_power(spec: str) -> float:
+    """What risks are divided by: E[y²] of the data, where the spec is of data; else the
+    mixture's."""
+    table = json.loads(spec).get("table", {})
+    return table.get("label_power") or TaskMixture.from_json(spec).label_power
+
+
+def seed_minimum(runs: pd.DataFrame, power: float) -> list[dict[str, Any]]:
+    """A row per (n, model, layers, arm): the risk of the seed with the least selection risk; and
+    over `power`, E[y²].
 
     Diverged seeds, and those that a race stopped, are counted and left out; where none is left, the
     risk is missing.
@@ -24,24 +33,24 @@ def seed_minimum(runs: pd.DataFrame, mix: TaskMixture) -> list[dict[str, Any]]:
             f"seed trained twice: {runs[duplicated].iloc[0][[*POINT, 'seed']].to_dict()}"
         )
     return [
-        {**dict(zip(POINT, key, strict=True)), **_summary(group, mix.label_power)}
+        {**dict(zip(POINT, key, strict=True)), **_summary(group, power)}
         for key, group in runs.groupby(list(POINT), sort=True)
     ]
 
 
-def _summary(group: pd.DataFrame, label_power: float) -> dict[str, float | int]:
+def _summary(group: pd.DataFrame, power: float) -> dict[str, float | int]:
     ok = group[group.status == "ok"].sort_values("seed")
     best = ok.loc[ok.selection_risk.idxmin()] if len(ok) else None
     risk, error = (float("nan"),) * 2 if best is None else (best.risk, best.risk_se)
     return {
         "risk": risk,
         "risk_se": error,
-        "normalized": risk / label_power,
+        "normalized": risk / power,
         "best_seed": NO_SEED if best is None else best.seed,
         "median": ok.risk.median(),
         "seeds_ok": len(ok),
         "seeds_total": len(group),
-        "normalized_se": error / label_power,
+        "normalized_se": error / power,
         "tail_share": float("nan") if best is None else best.tail_share,
         "seeds_stopped": int((group.status == "stopped").sum()),
     }

@@ -1,65 +1,61 @@
 """All folds of a table together: held-out risks with standard errors, beside what theory predicts.
 
-Every unit is held out once. Standard errors are by bootstrap over clusters of units (`fold_by`):
-what stays in one fold is drawn together. All predictors and n share the draws, so that differences
-between them are paired.
+Every unit is held out once. Both what is measured and what is predicted are divided by the data's
+E[y²], so that they differ by what theory says of the risk, whatever the mixture's E[y²] is; that
+has a test of its own, the gate. Errors are by bootstrap over clusters of units (`redrawn`). All
+predictors, n and predictions share the draws, so that differences between them are paired.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..problem.mixture import TaskMixture
-from .tables import BASELINE
+from .redrawn import THEORY_DRAWS, cluster_weights
+from .tables import BASELINE, PREDICTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 REDUCED = "reduced"  # the model that the theorems are of
-GATE = 0.1  # E[y²] as predicted may be so far from measured
-DRAWS = 2000
-SEED = 2503
-CURVES = ("theorem", "measured", "independent")  # what theory predicts
+GATE = 3  # standard errors by which the predicted E[y²] may differ from the measured one
 BEFORE = {  # what a gain is over: an arm of the same model, or a baseline
     "gain": (None, "plain"),
     "over_shared": (None, "shared"),
     "over_mean": (BASELINE, "group_mean"),  # which sees no context
 }
+Point = tuple[int, str, int, str]  # n, model, layers, arm
 
 
 def real_rows(
     setting: str,
     held_out: pd.DataFrame,
     theory: pd.DataFrame,
+    redrawn: pd.DataFrame,
     runs: pd.DataFrame,
     specs: Sequence[str],
 ) -> list[dict[str, Any]]:
     """A row per predictor and n. `runs` are the folds' risks on training units, `specs` texts."""
-    points, sums, power = _sums(held_out)
-    ratios = _bootstrap(sums, power)  # [draws, points]; the first row is of the data itself
-    at = {point: i for i, point in enumerate(points)}
-    predicted = _predicted(theory, held_out)
+    drawn = _Drawn.of(held_out, theory, redrawn)
     trained = runs.groupby(["n", "model", "layers", "arm"])[["risk", "seeds_total"]].mean()
-    common = {"setting": setting, **_about(specs, held_out)}
+    common = {"setting": setting, **_about(specs, held_out, redrawn)}
+    common["label_power"] = drawn.power[0]
     rows = []
-    for point, place in at.items():
-        n, model, layers, arm = point
-        own = ratios[:, place]
-        row = {**common, "n": n, "model": model, "layers": layers, "arm": arm}
-        risk = sums[:, place].sum() / len(held_out[_is(held_out, point)])
-        error = own[1:].std(ddof=1)
-        row |= {"risk": risk, "risk_se": error * risk / own[0]}
-        row |= {"normalized": own[0], "normalized_se": error}
-        for name, (other, arm_before) in BEFORE.items():
-            base = at.get((n, other or model, layers, arm_before))
-            gain = np.full(2, np.nan) if base is None else ratios[:, base] - own
-            error = gain[1:].std(ddof=1) if base is not None else np.nan
-            row |= {name: gain[0], f"{name}_se": error}
-        row |= {curve: predicted.get((curve, n, arm), np.nan) for curve in CURVES}
+    for point, risks in drawn.measured.items():
+        row = {**common, **dict(zip(("n", "model", "layers", "arm"), point, strict=True))}
+        own = risks / drawn.power
+        row |= {"risk": risks[0], "risk_se": _error(risks), "normalized": own[0]}
+        row["normalized_se"] = _error(own)
+        for name, before in BEFORE.items():
+            gain = drawn.gain(point, *before)
+            row |= {name: gain[0], f"{name}_se": _error(gain)}
+        for curve in PREDICTIONS:
+            row |= drawn.against(curve, point)
         known = point in trained.index
         row["training_risk"] = trained.risk[point] if known else np.nan
         row["seeds"] = int(trained.seeds_total[point]) if known else 0
@@ -67,49 +63,87 @@ def real_rows(
     return rows
 
 
-def _is(table: pd.DataFrame, point: tuple[int, str, int, str]) -> pd.Series:
-    n, model, layers, arm = point
-    same = (table.n == n) & (table.model == model) & (table.layers == layers)
-    return same & (table.arm == arm)
+def _error(values: np.ndarray) -> float:
+    """Of the first, by the draws after it."""
+    return float(values[1:].std(ddof=1))
 
 
-def _sums(held_out: pd.DataFrame) -> tuple[list[tuple], np.ndarray, np.ndarray]:
-    """Points; their squared errors and E[y²], summed over the units of every cluster:
-    [clusters, points]."""
-    keys = ["n", "model", "layers", "arm"]
-    table = held_out.pivot_table(
-        index="cluster", columns=keys, values=["risk", "label_power"], aggfunc="sum"
-    )
-    points = list(table["risk"].columns)
-    return points, table["risk"].to_numpy(), table["label_power"][points].to_numpy()
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """First of the data themselves, then of every draw: arrays of [1 + draws]. What is predicted
+    has fewer draws, the first ones."""
+
+    measured: dict[Point, np.ndarray]  # risks
+    power: np.ndarray  # E[y²] of the data
+    predicted: dict[tuple[str, int, str], np.ndarray]  # risks by curve, n and arm
+
+    @classmethod
+    def of(cls, held_out: pd.DataFrame, theory: pd.DataFrame, redrawn: pd.DataFrame) -> _Drawn:
+        keys = ["n", "model", "layers", "arm"]
+        sums = held_out.pivot_table(
+            index="cluster", columns=keys, values=["risk", "label_power"], aggfunc="sum"
+        )
+        about = held_out.drop_duplicates(["group", "unit"]).groupby("cluster")
+        counts, fold = about.size().to_numpy(float), about.setting.first().to_numpy()
+        weights = np.vstack([np.ones((1, len(sums))), cluster_weights(len(sums))])
+        units = weights @ counts
+        points = list(sums["risk"].columns)
+        risks = dict(
+            zip(points, (weights @ sums["risk"].to_numpy() / units[:, None]).T, strict=True)
+        )
+        power = (weights @ sums["label_power"].to_numpy()).mean(1) / units
+        first = weights[: 1 + THEORY_DRAWS] * counts
+        shares = {name: first[:, fold == name].sum(1) / first.sum(1) for name in set(fold)}
+        return cls(risks, power, _predicted(theory, redrawn, shares))
+
+    def gain(self, point: Point, model: str | None, arm: str) -> np.ndarray:
+        """Of this predictor over another, normalised; missing where there is none."""
+        n, own, layers, _ = point
+        before = self.measured.get((n, model or own, layers, arm))
+        if before is None:
+            return np.full_like(self.power, np.nan)
+        return (before - self.measured[point]) / self.power
+
+    def against(self, curve: str, point: Point) -> dict[str, float]:
+        """What is predicted of a point and its gain over plain, and the errors of what was measured
+        less that."""
+        n, _, _, arm = point
+        names = ("_risk", "", "_se", "_gain", "_gain_se")
+        if (curve, n, arm) not in self.predicted:
+            return {f"{curve}{name}": np.nan for name in names}
+        risk, plain = (self.predicted[curve, n, one] for one in (arm, "plain"))
+        drawn = slice(len(risk))
+        power = self.power[drawn]
+        off = (self.measured[point][drawn] - risk) / power
+        gain = (plain - risk) / power
+        gain_off = self.gain(point, None, "plain")[drawn] - gain
+        values = (risk[0], risk[0] / power[0], _error(off), gain[0], _error(gain_off))
+        return {f"{curve}{name}": value for name, value in zip(names, values, strict=True)}
 
 
-def _bootstrap(sums: np.ndarray, power: np.ndarray) -> np.ndarray:
-    """Σ risk / Σ E[y²] of the clusters, and of DRAWS samples of them: [1 + DRAWS, points]."""
-    count = len(sums)
-    rng = np.random.default_rng([SEED, count])
-    weights = rng.multinomial(count, np.full(count, 1 / count), DRAWS)
-    weights = np.vstack([np.ones((1, count)), weights])
-    return (weights @ sums) / (weights @ power)
+def _predicted(
+    theory: pd.DataFrame, redrawn: pd.DataFrame, shares: dict[str, np.ndarray]
+) -> dict[tuple[str, int, str], np.ndarray]:
+    """Averages over folds by the shares of units that they hold out."""
+    keys = ["setting", "curve", "n", "arm"]
+    first = theory.set_index(keys).risk
+    together: dict[tuple[str, int, str], np.ndarray] = {}
+    for (fold, *point), rows in redrawn.groupby(keys):
+        risks = np.append(first[fold, *point], rows.sort_values("draw").risk)
+        together[tuple(point)] = together.get(tuple(point), 0) + shares[fold] * risks
+    return together
 
 
-def _predicted(theory: pd.DataFrame, held_out: pd.DataFrame) -> dict[tuple[str, int, str], float]:
-    """Normalised risks, averaged over folds by the units that each holds out."""
-    units = held_out.groupby("setting").apply(lambda t: len(t[["group", "unit"]].drop_duplicates()))
-    shares = theory.setting.map(units) * theory.normalized
-    weights = theory.setting.map(units)
-    keys = [theory.curve, theory.n, theory.arm]
-    return (shares.groupby(keys).sum() / weights.groupby(keys).sum()).to_dict()
-
-
-def _about(specs: Sequence[str], held_out: pd.DataFrame) -> dict[str, Any]:
+def _about(specs: Sequence[str], held_out: pd.DataFrame, redrawn: pd.DataFrame) -> dict[str, Any]:
     """Of the setting: the gate, predicted over measured E[y²], and how many units there are."""
     powers = [TaskMixture.from_json(text).label_power for text in specs]
     tables = [json.loads(text)["table"] for text in specs]
     ratios = [power / own["label_power"] for power, own in zip(powers, tables, strict=True)]
+    gates = redrawn.drop_duplicates(["setting", "draw"]).groupby("draw").gate.mean()
     units = tables[0]["units"]
     return {
         "gate": float(np.mean(ratios)),
+        "gate_se": float(gates.std(ddof=1)),
         "units": units["kept"],
         "units_total": units["total"],
         "clusters": held_out.cluster.nunique(),
@@ -117,8 +151,9 @@ def _about(specs: Sequence[str], held_out: pd.DataFrame) -> dict[str, Any]:
 
 
 def fails_gate(rows: pd.DataFrame) -> bool:
-    """Whether E[y²] of a setting's fitted mixture is far from that of the data."""
-    return not abs(rows.gate.iloc[0] - 1) <= GATE
+    """Whether E[y²] of a setting's fitted mixture is another than that of the data."""
+    about = rows.iloc[0]
+    return not abs(about.gate - 1) <= GATE * about.gate_se
 
 
 def with_theory(rows: pd.DataFrame, theory_model: str, model: str) -> pd.DataFrame:

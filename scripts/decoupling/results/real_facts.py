@@ -38,7 +38,7 @@ def real_facts(real: pd.DataFrame) -> dict[str, Any]:
 
 def about(rows: pd.DataFrame) -> dict[str, Any]:
     first = rows.iloc[0]
-    keys = ("setting", "units", "units_total", "clusters", "gate")
+    keys = ("setting", "units", "units_total", "clusters", "gate", "gate_se")
     found = {key: first[key] for key in keys}
     return found | {"n": sorted(set(rows.n)), "sound": not fails_gate(rows)}
 
@@ -58,13 +58,14 @@ def points(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def agreement(rows: pd.DataFrame) -> dict[str, Any]:
-    """How many points are within two standard errors of theory, and how far they are from it."""
+    """How many points are within two standard errors of theory, those of the difference, and how
+    far they are from it."""
     found = with_theory(rows, REDUCED, MODEL)
     row: dict[str, Any] = {"setting": rows.setting.iloc[0], "points": len(found)}
     row["sound"] = not fails_gate(rows)
     for curve in ("theorem", "measured"):
         off = found.normalized - found[curve]
-        row[curve] = int((off.abs() <= WITHIN * found.normalized_se).sum())
+        row[curve] = int((off.abs() <= WITHIN * found[f"{curve}_se"]).sum())
         relative = off / found[curve]
         row |= {f"{curve}_least": relative.min(), f"{curve}_most": relative.max()}
     return row
@@ -76,9 +77,10 @@ def gains(rows: pd.DataFrame) -> list[dict[str, Any]]:
     own = rows[rows.model == REDUCED].set_index(["n", "arm"])
     attention = rows[rows.model == MODEL].set_index(["n", "arm"])
     for n in sorted(set(rows.n)):
-        plain, shared, joint = (own.loc[(n, arm)] for arm in ("plain", "shared", "joint"))
+        shared, joint = (own.loc[(n, arm)] for arm in ("shared", "joint"))
         row = {"setting": joint.setting, "n": n, "gain": joint.gain, "gain_se": joint.gain_se}
-        row |= {curve: plain[curve] - joint[curve] for curve in ("theorem", "measured")}
+        for curve in ("theorem", "measured"):
+            row |= {curve: joint[f"{curve}_gain"], f"{curve}_se": joint[f"{curve}_gain_se"]}
         row |= {"part": shared.gain / joint.gain}
         row |= {"own": joint.over_shared, "own_se": joint.over_shared_se}
         with_attention = attention.loc[(n, "joint")]
@@ -88,11 +90,11 @@ def gains(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def gains_predicted(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """How many gains are within two paired standard errors of what is predicted of the reduced
-    model; and with measured x, in which settings all or some are not."""
+    """How many gains are within two standard errors of what is predicted of the reduced model; and
+    with measured x, in which settings all or some are not."""
     table = pd.DataFrame(rows)
     within = {
-        curve: (table.gain - table[curve]).abs() <= WITHIN * table.gain_se
+        curve: (table.gain - table[curve]).abs() <= WITHIN * table[f"{curve}_se"]
         for curve in ("theorem", "measured")
     }
     missed = table[~within["measured"]].groupby("setting", sort=False).size()

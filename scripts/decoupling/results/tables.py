@@ -66,14 +66,23 @@ SAMPLED = columns(  # `mixture` is its number
 )
 # A row per predictor, n and held-out unit; `setting` is the fold, `model` can be `baseline`
 HELD_OUT = columns(**POINT, group=str, unit=str, cluster=str, risk=float, label_power=float)
-# All folds: `gain` is over plain, `over_shared` over shared, `over_mean` over the group's mean, all
-# normalised; `theorem`, `measured` and `independent` are what theory predicts; `gate` is E[y²]
-# predicted over measured
+PREDICTIONS = ("theorem", "measured", "independent")  # curves of theory, of a fold
+# What theory says of a fold in a draw of the bootstrap; `gate` is E[y²] predicted over measured
+REDRAWN = columns(
+    setting=str, draw=int, n=int, curve=str, arm=str, risk=float, gate=float
+)  # fmt: skip
+# All folds; risks are over the data's E[y²], `label_power`, unless they are called risks. `gain` is
+# over plain, `over_shared` over shared, `over_mean` over the group's mean; `theorem`, `measured`
+# and `independent` are what theory predicts, and `<curve>_gain` of the gain; their `_se` is of the
+# difference from what was measured, drawn together. `gate` is E[y²] predicted over measured
 REAL = columns(
     **POINT, **RISK, normalized=float, normalized_se=float, gain=float, gain_se=float,
     over_shared=float, over_shared_se=float, over_mean=float, over_mean_se=float,
     theorem=float, measured=float, independent=float,
     training_risk=float, seeds=int, gate=float, units=int, units_total=int, clusters=int,
+    label_power=float, gate_se=float,
+    **{f"{curve}{what}": float for curve in PREDICTIONS
+       for what in ("_risk", "_se", "_gain", "_gain_se")},
 )  # fmt: skip
 # `head` is 1 for the attention head with the largest `share`, its prompt's mean weight; a tenth
 # of the contexts have a weight below `low`, and a tenth one above `high`

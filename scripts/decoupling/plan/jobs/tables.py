@@ -7,6 +7,7 @@ from ..config import Config, Setting
 from .comparisons import member
 from .specs import canonical_json
 
+CLUSTERS = 300  # for memory; how many there are is in the file
 MADE = registry.source_blocks()["table"].MADE  # data/tables/<name>.csv
 
 
@@ -37,3 +38,10 @@ def model_modules(setting: Setting) -> list[str]:
 def predictors(setting: Setting) -> str:
     """What is trained, as the script that tests it takes it."""
     return canonical_json([member(curve) for curve in setting.curves])
+
+
+def redrawn_mb(setting: Setting) -> int:
+    """What the bootstrap of a fold's theory asks for: two sixth moments of x for every cluster."""
+    dim, _ = registry.source_blocks()[setting.source].shape(setting.block)
+    moments = 2 * (dim * (dim + 1) // 2) ** 3
+    return 500 + CLUSTERS * moments * 8 // 10**6

@@ -71,7 +71,11 @@ def problems(name: str, block: Mapping[str, Any], lengths: Sequence[int]) -> lis
     from .rows import BadTableError, read_units
     from .splits import check_folds
 
-    if is_made(block["table"]) and not Path(block["table"]).exists():
+    file = block["table"]
+    if "{" in file or "}" in file:
+        text = f"{file} has a brace in its name, which Snakemake takes for a wildcard's"
+        return [f"settings.{name}.table: {text}; rename the file"]
+    if is_made(file) and not Path(file).exists():
         return []
     try:
         check_folds(read_units(f"settings.{name}", block, max(lengths)), block)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+SIZES = (1e-100, 1e100)  # of a column's largest entry: squares and sums are numbers too
 MISSING = ("", "na", "nan", "null", "none", ".")  # of numbers; labels may be called so
 
 
@@ -141,6 +142,10 @@ class _Table:
             text = f"{value!r} in column {column}, line {line}, is not a number"
             fix = "write numbers, or leave the column or the row out"
             self._problem(key, f"{text}{_more(len(bad))}; {fix}")
+        size = np.abs(numbers[np.isfinite(numbers)]).max(initial=0)
+        if size and not SIZES[0] <= size <= SIZES[1]:
+            text = f"column {column} has entries of the size of {size:.0e}"
+            self._problem(key, f"{text}, with which nothing can be computed; change its unit")
         return numbers
 
     def _complain_of_missing(self, key: str, column: str, missing: list[bool]) -> None:

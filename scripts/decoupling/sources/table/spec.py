@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ...problem.design import Design
 from ...problem.mixture import TaskMixture
 from ...problem.streams import Stream, generator
 from . import CONTEXTS_PER_UNIT
-from .random_effects import Effects, Sums, fit
+from .estimate import Estimate, estimate, sums_of
 from .rows import Unit, Units, read_units
 from .splits import Scale, Split, check_folds, split
-from .tokens import Contexts, draw, kind_of, rows_of
+from .tokens import Contexts, draw, kind_of
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +32,12 @@ class Fold:
     held_out: list[Unit]
     intercept: bool
     differences: bool
+    longest: int  # n
+
+    @property
+    def clusters(self) -> list[str]:
+        """Of all units, by name."""
+        return sorted({unit.cluster for unit in [*self.training, *self.held_out]})
 
     def training_contexts(self, n: int) -> Contexts:
         return self._draw(Stream.TRAINING, self.training, n)
@@ -41,10 +45,15 @@ class Fold:
     def held_out_contexts(self, n: int) -> Contexts:
         return self._draw(Stream.REPORT, self.held_out, n)
 
-    def _draw(self, stream: Stream, units: Sequence[Unit], n: int) -> Contexts:
+    def design_contexts(self) -> Contexts:
+        """For the moments of x: of the training units, at the longest n."""
+        return self._draw(Stream.DESIGN, self.training, self.longest, DESIGN_CONTEXTS)
+
+    def _draw(
+        self, stream: Stream, units: Sequence[Unit], n: int, count: int = CONTEXTS_PER_UNIT
+    ) -> Contexts:
         rng = generator(self.mix, n, stream)
-        kind = self.intercept, self.differences
-        return draw(rng, units, self.groups, n, CONTEXTS_PER_UNIT, *kind)
+        return draw(rng, units, self.groups, n, count, self.intercept, self.differences)
 
 
 def make_spec(name: str, block: Mapping[str, Any], longest: int) -> str:
@@ -55,15 +64,18 @@ def make_spec(name: str, block: Mapping[str, Any], longest: int) -> str:
     _say_what_is_left(units, base)
     made, kind = split(units.kept, block["folds"], block["fold"]), kind_of(block)
     scale = Scale.of(made.training, kind[1])
-    training = _scaled(made, scale).training
-    mix, power = _mixture(name, training, units.groups, *kind)
-    rng = generator(mix, longest, Stream.DESIGN)
-    contexts = draw(rng, training, units.groups, longest, DESIGN_CONTEXTS, *kind)
-    log.info("%s: E[y²] is %.4f by the mixture, %.4f measured", name, mix.label_power, power)
+    made = _scaled(made, scale)
+    found = estimate(name, sums_of(made.training, units.groups, *kind))
+    _say_how_it_converged(name, found)
+    fold = Fold(found.mix, units.groups, made.training, made.held_out, *kind, longest)
+    log.info(
+        "%s: E[y²] is %.4f by the mixture, %.4f measured",
+        *(name, found.mix.label_power, found.label_power),
+    )
     extra = {
-        "label_power": power,
+        "label_power": found.label_power,
         "groups": units.groups,
-        "design": Design.measured(contexts.x).to_dict(),
+        "design": Design.measured(fold.design_contexts().x).to_dict(),
         "scale": scale.to_dict(),
         "block": {key: value for key, value in block.items() if key != "table"},
         "longest": longest,
@@ -71,7 +83,7 @@ def make_spec(name: str, block: Mapping[str, Any], longest: int) -> str:
         "training": [[unit.group, unit.name] for unit in made.training],
         "held_out": [[unit.group, unit.name] for unit in made.held_out],
     }
-    return json.dumps(json.loads(mix.to_json()) | {"table": extra}, indent=1) + "\n"
+    return json.dumps(json.loads(fold.mix.to_json()) | {"table": extra}, indent=1) + "\n"
 
 
 def read_fold(text: str, table: str) -> Fold:
@@ -83,46 +95,19 @@ def read_fold(text: str, table: str) -> Fold:
     made = split(units.kept, block["folds"], block["fold"])
     made = _scaled(made, Scale.from_dict(extra["scale"]))
     mix, groups = TaskMixture.from_json(text), extra["groups"]
-    return Fold(mix, groups, made.training, made.held_out, *kind_of(block))
+    return Fold(mix, groups, made.training, made.held_out, *kind_of(block), extra["longest"])
 
 
 def _scaled(made: Split, scale: Scale) -> Split:
     return Split(*([scale.apply(unit) for unit in units] for units in vars(made).values()))
 
 
-def _mixture(
-    name: str, units: Sequence[Unit], groups: Sequence[str], intercept: bool, differences: bool
-) -> tuple[TaskMixture, float]:
-    """Random effects of the units, all counted alike; and E[y²], measured."""
-    by_group = [[unit for unit in units if unit.group == group] for group in groups]
-    sums = [_sums(own, intercept, differences) for own in by_group]
-    effects = fit(sums)
-    counts = np.array([len(group.power) for group in sums])
-    gram, power, freedom = (
-        np.concatenate([getattr(group, key) for group in sums])
-        for key in ("gram", "power", "freedom")
-    )
-    sigma_x = (gram / freedom[:, None, None]).mean(0)
-    _say_how_it_converged(name, effects)
-    mix = TaskMixture(
-        name, counts / counts.sum(), effects.means, effects.covs, sigma_x, effects.noise_var
-    )
-    return mix, float((power / freedom).mean())
-
-
-def _sums(units: Sequence[Unit], intercept: bool, differences: bool) -> Sums:
-    found = []
-    for unit in units:
-        x, y = rows_of(unit, intercept, differences)
-        found.append((x.T @ x, x.T @ y, y @ y, len(y) - differences))
-    return Sums(*(np.array(part) for part in zip(*found, strict=True)))
-
-
-def _say_how_it_converged(name: str, effects: Effects) -> None:
+def _say_how_it_converged(name: str, found: Estimate) -> None:
+    effects = found.effects
     if effects.converged:
-        log.info("%s: REML by EM in %d steps", name, effects.steps)
+        log.info("%s: REML in %d steps", name, effects.steps)
     else:
-        log.warning("%s: REML by EM has not converged in %d steps", name, effects.steps)
+        log.warning("%s: REML has not converged in %d steps", name, effects.steps)
 
 
 def _say_what_is_left(units: Units, base: str) -> None:
