@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from decoupling.draw.style import ARM_STYLE
 from decoupling.figures import Tables, real, real_gain
+from decoupling.results.real import out_of_gate
 from decoupling.results.real_facts import real_facts
 from decoupling.results.tables import REAL
 
@@ -29,6 +31,7 @@ def rows(setting: str, gate: float) -> list[dict]:
                 row |= {"normalized": risk, "gain": 0.8 - risk, "gate": gate, "units": 20}
                 row |= {"over_shared": 0.6 - risk, "units_total": 24, "clusters": 9, "seeds": 3}
                 row |= {"measured": risk - 0.05 * (arm == "plain"), "theorem": risk + 0.1}
+                row |= {"measured_gain": 0.75 - risk, "theorem_gain": 0.8 - risk}
                 found.append(row if trained else row | {"measured": None, "theorem": None})
     return found
 
@@ -61,12 +64,14 @@ def test_figures_are_drawn_with_all_arms(table: pd.DataFrame, kind):
         assert "BLUP (below)" in labels
         assert texts(figure).count("GATE FAILS") == 1
     else:
-        assert labels[:2] == ["good", "bad: gate fails (1.30)"]
+        assert labels[:2] == ["good", "bad: gate fails (1.300 ± 0.010)"]
 
 
-def test_gate_is_ten_percent(table: pd.DataFrame):
-    assert not real.fails_gate(table[table.setting == "good"])
-    assert real.fails_gate(table[table.setting == "bad"])
+def test_gate_is_three_standard_errors():
+    for gate in (0.97, 1.0, 1.03):
+        assert not out_of_gate(pd.DataFrame([{"gate": gate, "gate_se": 0.0101}]))
+    for gate in (0.96, 1.04, np.nan):
+        assert out_of_gate(pd.DataFrame([{"gate": gate, "gate_se": 0.0101}]))
 
 
 def test_gains_are_of_joint_over_plain(table: pd.DataFrame):

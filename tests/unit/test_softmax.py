@@ -369,8 +369,9 @@ def test_one_token_tells_plain_nothing_of_the_query(trained):
 
 
 def test_prompts_are_heard(trained):
-    """Also one of zeros, which linear attention would not see."""
-    assert best(trained["zero_prompt"])["normalized"] < 0.95
+    """Also one of zeros, which linear attention would not see: without, no risk is below 1 here."""
+    row = best(trained["zero_prompt"])
+    assert row["normalized"] < 1 - 4 * row["normalized_se"]
     for less, more in (("zero_prompt", "joint"), ("shared", "joint"), ("finetune", "joint")):
         lower, upper = best(trained[more]), best(trained[less])
         assert lower["normalized"] < upper["normalized"] + 3 * upper["normalized_se"]
@@ -396,7 +397,8 @@ def test_a_seed_is_the_same_in_any_block_of_seeds():
 def test_a_transformer_learns_from_its_context():
     mix = mixtures.random_mixture(np.random.default_rng(5), 2, 2, 0.0)
     made = train(GaussianContexts(mix, 8), runs("transformer", ["joint"], 2), range(2))
-    assert best(made.rows)["risk"] < 0.7 * mix.label_power
+    row, without = best(made.rows), np.trace(mix.sigma_x @ mix.debiased_cov)  # x_qᵀμ_k reaches it
+    assert row["risk"] < without - 4 * row["risk_se"]
 
 
 def test_where_one_token_has_all_the_weight_scores_have_no_gradient():

@@ -125,7 +125,8 @@ def test_printed_finetune_gain_elsewhere():
 @pytest.mark.parametrize("arm", ["finetune", "joint"])
 def test_vector_form_of_the_prompts_in_the_proofs(arm: str):
     """p̄ = (W⁻¹ − nΣx)μ is right for both. The matrix that the proof of Theorem 2 boxes,
-    M_μ(W̄⁻¹ − nΣx), is not what its theorem says; that of Theorem 3 lacks a transpose."""
+    M_μ(W̄⁻¹ − nΣx), is not what its theorem says; that of Theorem 3 lacks a transpose,
+    of the whole of W̄⁻¹Σx."""
     mix, n = mixtures.random_mixture(np.random.default_rng(5), 4, 3, 1), 5
     solution = THEOREMS[arm](mix, n)
     weight, found = solution.weight, solution.prompts[:, :-1]
@@ -136,6 +137,11 @@ def test_vector_form_of_the_prompts_in_the_proofs(arm: str):
     assert abs(boxed - found).max() > 0.01 * abs(found).max()
     agrees = np.allclose(as_stated, found, rtol=0, atol=1e-9 * abs(found).max())
     assert agrees == (arm == "finetune")
+    inverse = np.linalg.inv(mix.sigma_x @ weight)  # W̄⁻¹
+    whole = mix.means @ ((inverse @ mix.sigma_x).T - n * mix.sigma_x)
+    np.testing.assert_allclose(found, whole, rtol=0, atol=1e-9 * abs(whole).max())
+    part = mix.means @ (inverse.T - n * np.eye(4)) @ mix.sigma_x
+    assert abs(part - found).max() > 0.01 * abs(found).max()
 
 
 def test_printed_joint_prompt_is_transposed():

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw import style
-from ..results.real import REDUCED, fails_gate, with_theory
+from ..results.real import REDUCED, out_of_gate, with_theory
 from ..results.tables import BASELINE
 from ..sources.table import CONTEXTS_PER_UNIT
 from . import Figure, Needs, Tables, names
@@ -89,7 +89,7 @@ class Real(OfTables):
             _draw_baselines(pair[1], rows, setting["model"])
             _finish(pair, rows)
             letter = f"({chr(ord('a') + i)}) " if len(settings) > 1 else ""
-            colour = WARNING if fails_gate(rows) else "black"
+            colour = WARNING if out_of_gate(rows) else "black"
             pair[0].set_title(letter + title(setting, rows), fontsize=7, color=colour)
         models = [sorted({s[key] for s in settings}) for key in ("theory_model", "model")]
         for ax, names_ in zip(axes[:, 0], models, strict=True):
@@ -122,7 +122,7 @@ def title(setting: Mapping[str, Any], rows: pd.DataFrame) -> str:
     tokens = "differences" if setting["differences"] else "rows"
     tokens += ", intercept" if setting["intercept"] else ""
     gate = rf"predicted $\mathrm{{E}}[y^2]$: {gate_text(rows)} of measured"
-    warning = "\nGATE FAILS: " if fails_gate(rows) else "\n"
+    warning = "\nGATE FAILS: " if out_of_gate(rows) else "\n"
     return (
         f"{setting['name']}: tasks by {setting['group']}\n$d={setting['dim']}$, {tokens};"
         f" {about.units} of {about.units_total} units{warning}{gate}"

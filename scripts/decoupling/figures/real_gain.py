@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..draw import style
-from ..results.real import fails_gate
+from ..results.real import out_of_gate
 from . import Tables
 from .real import OfTables, gate_text, small_print
 
@@ -85,7 +85,7 @@ def _draw_points(ax: Axes, points: pd.DataFrame, column: str, place: int) -> Non
 def _look(points: pd.DataFrame, place: int) -> dict[str, Any]:
     """Hollow where the gate fails."""
     colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
-    inside = "white" if fails_gate(points) else colour
+    inside = "white" if out_of_gate(points) else colour
     return {"color": colour, "marker": marker, "mec": colour, "mfc": inside, "ms": 4}
 
 
@@ -107,7 +107,7 @@ def _finish(ax: Axes, found: Sequence[pd.DataFrame], column: str) -> None:
 def _legend(settings: Sequence[Mapping[str, Any]], found: Sequence[pd.DataFrame]) -> list[Line2D]:
     handles = []
     for place, (setting, points) in enumerate(zip(settings, found, strict=True)):
-        warning = f": gate fails ({gate_text(points)})" if fails_gate(points) else ""
+        warning = f": gate fails ({gate_text(points)})" if out_of_gate(points) else ""
         label = f"{setting['name']}{warning}"
         handles.append(style.key(label, ls="none", **_look(points, place)))
     return [*handles, style.key("number: context length $n$", ls="none")]

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..problem.mixture import TaskMixture
-from .redrawn import THEORY_DRAWS, cluster_weights
+from .redrawn import THEORY_DRAWS, cluster_weights, fails_gate
 from .tables import BASELINE, PREDICTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 REDUCED = "reduced"  # the model that the theorems are of
-GATE = 3  # standard errors by which the predicted E[y²] may differ from the measured one
 BEFORE = {  # what a gain is over: an arm of the same model, or a baseline
     "gain": (None, "plain"),
     "over_shared": (None, "shared"),
@@ -150,10 +149,10 @@ def _about(specs: Sequence[str], held_out: pd.DataFrame, redrawn: pd.DataFrame) 
     }
 
 
-def fails_gate(rows: pd.DataFrame) -> bool:
-    """Whether E[y²] of a setting's fitted mixture is another than that of the data."""
+def out_of_gate(rows: pd.DataFrame) -> bool:
+    """Whether a setting's gate fails."""
     about = rows.iloc[0]
-    return not abs(about.gate - 1) <= GATE * about.gate_se
+    return fails_gate(about.gate, about.gate_se)
 
 
 def with_theory(rows: pd.DataFrame, theory_model: str, model: str) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from .real import REDUCED, fails_gate, with_theory
+from .real import REDUCED, out_of_gate, with_theory
 from .tables import BASELINE
 
 SHOWN = 5  # the context length whose risks are listed
@@ -40,7 +40,7 @@ def about(rows: pd.DataFrame) -> dict[str, Any]:
     first = rows.iloc[0]
     keys = ("setting", "units", "units_total", "clusters", "gate", "gate_se")
     found = {key: first[key] for key in keys}
-    return found | {"n": sorted(set(rows.n)), "sound": not fails_gate(rows)}
+    return found | {"n": sorted(set(rows.n)), "sound": not out_of_gate(rows)}
 
 
 def points(rows: pd.DataFrame) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ def agreement(rows: pd.DataFrame) -> dict[str, Any]:
     far they are from it."""
     found = with_theory(rows, REDUCED, MODEL)
     row: dict[str, Any] = {"setting": rows.setting.iloc[0], "points": len(found)}
-    row["sound"] = not fails_gate(rows)
+    row["sound"] = not out_of_gate(rows)
     for curve in ("theorem", "measured"):
         off = found.normalized - found[curve]
         row[curve] = int((off.abs() <= WITHIN * found[f"{curve}_se"]).sum())

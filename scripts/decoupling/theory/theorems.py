@@ -7,8 +7,8 @@ t̃ = tr(Σx S̃) + σ² = E[y²] and t̄ = tr(Σx S̄) + σ².
 Where this differs from the paper's text:
 * Theorem 2 prints tr(ΣxM(nW̄−I)ᵀ(nW̄−I)), which is right if Σx commutes with S̃; `finetune` uses the
   general form.
-* Theorem 3 prints the matrix of prompts without a transpose of W̄⁻¹, and then they are not optimal
-  where W is not symmetric: for Σx = I, where S̄ and M do not commute.
+* Theorem 3 prints the matrix of prompts without a transpose of W̄⁻¹Σx = W⁻¹, and then they are not
+  optimal where W is not symmetric: for Σx = I, where S̄ and M do not commute.
 * Theorem 4 in the appendix misses the σ² in the risk. It is called a lower bound, which holds for
   some heads only (`heads`).
 """

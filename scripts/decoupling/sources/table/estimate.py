@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...problem.mixture import TaskMixture
-from .random_effects import Effects, Sums, fit
+from .random_effects import TOLERANCE, Effects, Sums, fit
 from .rows import Unit
 from .tokens import rows_of
 
@@ -39,9 +39,14 @@ def sums_of(
     return [Sums(*(np.array(part) for part in zip(*own, strict=True))) for own in found.values()]
 
 
-def estimate(name: str, sums: Sequence[Sums], start: Effects | None = None) -> Estimate:
+def estimate(
+    name: str,
+    sums: Sequence[Sums],
+    start: Effects | None = None,
+    tolerance: float = TOLERANCE,
+) -> Estimate:
     """By random effects, all units of weight 1 counted alike. `start` is a fit that is near."""
-    effects = fit(sums, start)
+    effects = fit(sums, start, tolerance)
     shares = np.array([group.weight.sum() for group in sums])
     gram, power, freedom, weight = (
         np.concatenate([getattr(group, key) for group in sums])

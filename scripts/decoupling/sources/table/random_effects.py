@@ -3,7 +3,8 @@
 A unit u of group k has y = Xβ_u + ξ with β_u ~ N(μ_k, Σ_k) and ξ ~ N(0, σ²I); σ² is common to all
 groups. Estimated by the EM algorithm, whose covariances stay positive definite, with leaps between
 its steps; a unit may have fewer rows than coefficients, or features that do not vary in it. It
-enters only through XᵀX, Xᵀy, yᵀy and its degrees of freedom. A unit of weight w counts as w units that are alike.
+enters only through XᵀX, Xᵀy, yᵀy and its degrees of freedom. A unit of weight w counts as w units
+that are alike.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ class Effects:
     converged: bool
 
 
-def fit(groups: Sequence[Sums], start: Effects | None = None) -> Effects:
+def fit(
+    groups: Sequence[Sums], start: Effects | None = None, tolerance: float = TOLERANCE
+) -> Effects:
     """REML estimates; without a start, from the residuals of pooled least squares."""
     rows = sum(group.weight @ group.freedom for group in groups)
 
@@ -54,11 +57,11 @@ def fit(groups: Sequence[Sums], start: Effects | None = None) -> Effects:
         _, first, noise_first = step(covs, noise)
         means, second, noise_second = step(first, noise_first)
         change = np.abs(first - covs).max((1, 2)) / np.abs(first).max((1, 2))
-        if change.max() < TOLERANCE:
+        if change.max() < tolerance:
             break
         covs, noise = _leap((covs, noise), (first, noise_first), (second, noise_second))
     covs = np.array([_definite(cov) for cov in second])
-    return Effects(means, covs, float(noise_second), steps, bool(change.max() < TOLERANCE))
+    return Effects(means, covs, float(noise_second), steps, bool(change.max() < tolerance))
 
 
 def _start(groups: Sequence[Sums], rows: float) -> tuple[np.ndarray, float]:
