@@ -81,7 +81,7 @@ class Real(OfTables):
         real, settings = tables.more["real"], drawing["settings"]
         width = max(COLUMN * len(settings), 2.2 * COLUMN)
         foot = small_print(note, settings)
-        figure, body = style.framed(width, 2 * ROW + 0.2, _legend(real), foot, lines=2)
+        figure, body = style.framed(width, 2 * ROW + 0.2, _legend(real), foot, lines=3)
         axes = body.subplots(2, len(settings), squeeze=False, sharex="col", sharey="col")
         for i, (setting, pair) in enumerate(zip(settings, axes.T, strict=True)):
             rows = real[real.setting == setting["name"]]
@@ -107,7 +107,7 @@ def small_print(note: str, settings: Sequence[Mapping[str, Any]]) -> str:
     return (
         f"{note}; the best seed is chosen on training units\n{CONTEXTS_PER_UNIT} contexts a unit."
         f" Held out: {parts} folds by {by}. Bars: two standard errors, bootstrap over the same;"
-        " beside theory, of the difference."
+        " beside theory, of the difference.\nGate: E[y²] by the mixture over measured E[y²]."
     )
 
 
@@ -121,11 +121,10 @@ def title(setting: Mapping[str, Any], rows: pd.DataFrame) -> str:
     about = rows.iloc[0]
     tokens = "differences" if setting["differences"] else "rows"
     tokens += ", intercept" if setting["intercept"] else ""
-    gate = rf"predicted $\mathrm{{E}}[y^2]$: {gate_text(rows)} of measured"
-    warning = "\nGATE FAILS: " if out_of_gate(rows) else "\n"
+    gate = "GATE FAILS: " if out_of_gate(rows) else "gate: "
     return (
         f"{setting['name']}: tasks by {setting['group']}\n$d={setting['dim']}$, {tokens};"
-        f" {about.units} of {about.units_total} units{warning}{gate}"
+        f" {about.units} of {about.units_total} units\n{gate}{gate_text(rows)}"
     )
 
 

@@ -39,7 +39,7 @@ class RealGain(OfTables):
         found = [[gains(real, s, s[model]) for s in settings] for model, _ in shown]
         foot = small_print(note, settings)
         width = SIZE * max(len(shown), 2)
-        figure, body = style.framed(width, SIZE + 0.3, _legend(settings, found[0]), foot, lines=2)
+        figure, body = style.framed(width, SIZE + 0.3, _legend(settings, found[0]), foot, lines=3)
         axes = body.subplots(1, len(shown), squeeze=False)[0]
         for i, (ax, (model, column), points) in enumerate(zip(axes, shown, found, strict=True)):
             for place, own in enumerate(points):
