@@ -125,3 +125,11 @@ def test_where_it_starts_does_not_matter():
     again = fit(made, apart)
     np.testing.assert_allclose(again.covs, found.covs, atol=100 * random_effects.TOLERANCE)
     assert fit(made, found).steps < 5
+
+
+def test_deviance_is_that_of_its_definition():
+    """To about what rounding leaves of sums of a few hundred terms."""
+    groups = units(40, 6)
+    for covs, noise in ((COVS, NOISE), (2 * COVS, 0.3)):
+        found = random_effects._step(sums(groups), random_effects._Point(covs, noise)).deviance
+        assert found == pytest.approx(restricted_deviance(groups, covs, noise), rel=1e-12)

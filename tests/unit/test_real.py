@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -231,6 +232,16 @@ def test_predictions_vary_between_draws_as_between_tables():
     within = pd.DataFrame(drawn).mean()
     for arm in ARM_NAMES:
         assert within[arm] == pytest.approx(between[arm], rel=0.3)
+
+
+@pytest.mark.filterwarnings("error")
+def test_three_units_of_a_group_are_enough(tmp_path: Path):
+    """Draws weigh some of them by next to nothing."""
+    block = write(tmp_path / "t.csv", make_rows(12, 10)) | {"folds": 2, "fold": 0}
+    fold = read_fold(make_spec("x.fold0", block, N), block["table"])
+    rows = pd.DataFrame(redrawn_rows(fold, [1, N]))
+    assert np.isfinite(rows[["risk", "gate"]]).all(axis=None)
+    assert (rows.risk > 0).all()
 
 
 def test_gains_are_paired(trained: dict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,8 +45,12 @@ def estimate(
     start: Effects | None = None,
     tolerance: float = TOLERANCE,
 ) -> Estimate:
-    """By random effects, all units of weight 1 counted alike. `start` is a fit that is near."""
-    effects = fit(sums, start, tolerance)
+    """By random effects. `start` is a fit that is near.
+
+    REML counts as many units in a group as it has, whatever their weights sum to: what it adds for
+    the estimated mean is for that many.
+    """
+    effects = fit([_of_mean_one(group) for group in sums], start, tolerance)
     shares = np.array([group.weight.sum() for group in sums])
     gram, power, freedom, weight = (
         np.concatenate([getattr(group, key) for group in sums])
@@ -59,3 +63,7 @@ def estimate(
     noise = round(effects.noise_var, DECIMALS)
     mix = TaskMixture(name, shares / shares.sum(), *rounded, noise)
     return Estimate(mix, float(share @ (power / freedom)), effects)
+
+
+def _of_mean_one(group: Sums) -> Sums:
+    return replace(group, weight=group.weight / group.weight.mean())

@@ -16,6 +16,8 @@ import numpy as np
 
 MOST_STEPS = 2_000
 TOLERANCE = 1e-6  # largest change of a covariance in a step of EM, over the largest entry of it
+FURTHEST = 1e6  # steps of EM that a leap may span
+TINY = np.finfo(float).tiny
 FLOOR = 1e-6  # least eigenvalue of a covariance, as a share of the largest
 
 
@@ -43,45 +45,72 @@ def fit(
     groups: Sequence[Sums], start: Effects | None = None, tolerance: float = TOLERANCE
 ) -> Effects:
     """REML estimates; without a start, from the residuals of pooled least squares."""
-    rows = sum(group.weight @ group.freedom for group in groups)
-
-    def step(covs: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray, float]:
-        found = [_expect(group, cov, noise) for group, cov in zip(groups, covs, strict=True)]
-        means, covs, squares = (np.array(part) for part in zip(*found, strict=True))
-        return means, covs, squares.sum() / rows
-
-    covs, noise = _start(groups, rows) if start is None else (start.covs, start.noise_var)
-    steps, change = 0, np.array([np.inf])
+    point = _start(groups) if start is None else _Point(start.covs, start.noise_var)
+    here, steps = _step(groups, point), 0
     while steps < MOST_STEPS:
         steps += 1
-        _, first, noise_first = step(covs, noise)
-        means, second, noise_second = step(first, noise_first)
-        change = np.abs(first - covs).max((1, 2)) / np.abs(first).max((1, 2))
-        if change.max() < tolerance:
+        change = np.abs(here.next.covs - point.covs).max((1, 2))
+        converged = bool((change < tolerance * np.abs(here.next.covs).max((1, 2))).all())
+        if converged:
             break
-        covs, noise = _leap((covs, noise), (first, noise_first), (second, noise_second))
-    covs = np.array([_definite(cov) for cov in second])
-    return Effects(means, covs, float(noise_second), steps, bool(change.max() < tolerance))
+        second = _step(groups, here.next).next
+        leap = _leap(point, here.next, second)
+        there = _step(groups, leap)
+        if not there.deviance <= here.deviance:
+            leap, there = second, _step(groups, second)
+        point, here = leap, there
+    covs = np.array([_definite(cov) for cov in here.next.covs])
+    return Effects(here.means, covs, here.next.noise, steps, converged)
 
 
-def _start(groups: Sequence[Sums], rows: float) -> tuple[np.ndarray, float]:
-    noise = sum(_residual(group) for group in groups) / rows / 2
-    return np.array([noise * np.eye(group.cross.shape[1]) for group in groups]), noise
+@dataclass(frozen=True, eq=False)
+class _Point:
+    covs: np.ndarray
+    noise: float
+
+    @property
+    def vector(self) -> np.ndarray:
+        return np.append(self.covs.ravel(), self.noise)
 
 
-def _leap(*points: tuple[np.ndarray, float]) -> tuple[np.ndarray, float]:
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """Of EM, from a point."""
+
+    deviance: float  # −2 log of the restricted likelihood at the point
+    means: np.ndarray
+    next: _Point
+
+
+def _start(groups: Sequence[Sums]) -> _Point:
+    noise = sum(_residual(group) for group in groups) / _rows(groups) / 2
+    return _Point(np.array([noise * np.eye(group.cross.shape[1]) for group in groups]), noise)
+
+
+def _rows(groups: Sequence[Sums]) -> float:
+    return sum(float(group.weight @ group.freedom) for group in groups)
+
+
+def _step(groups: Sequence[Sums], point: _Point) -> _Step:
+    found = [_expect(own, cov, point.noise) for own, cov in zip(groups, point.covs, strict=True)]
+    deviances, means, covs, squares = (np.array(part) for part in zip(*found, strict=True))
+    new = _Point(covs, float(squares.sum() / _rows(groups)))
+    return _Step(float(deviances.sum()), means, new)
+
+
+def _leap(start: _Point, first: _Point, second: _Point) -> _Point:
     """How far two steps of EM point to (SQUAREM, Varadhan and Roland 2008, scheme S3); less far
     where a covariance or σ² would not be positive."""
-    start, first, second = (np.append(covs.ravel(), noise) for covs, noise in points)
-    step, bend = first - start, second - 2 * first + start
-    length = max(1.0, float(np.linalg.norm(step) / (np.linalg.norm(bend) or 1.0)))
+    step = first.vector - start.vector
+    bend = second.vector - first.vector - step
+    length = min(float(np.linalg.norm(step)) / max(float(np.linalg.norm(bend)), TINY), FURTHEST)
     while length > 1:
-        made = start + 2 * length * step + length**2 * bend
-        covs, noise = made[:-1].reshape(points[0][0].shape), float(made[-1])
+        made = start.vector + 2 * length * step + length**2 * bend
+        covs, noise = made[:-1].reshape(start.covs.shape), float(made[-1])
         if noise > 0 and np.linalg.eigvalsh(covs).min() > 0:
-            return covs, noise
+            return _Point(covs, noise)
         length = (length + 1) / 2 if length > 1.1 else 1.0
-    return points[2]
+    return second
 
 
 def _residual(group: Sums) -> float:
@@ -90,19 +119,28 @@ def _residual(group: Sums) -> float:
     return float(group.weight @ group.power - cross @ np.linalg.solve(gram, cross))
 
 
-def _expect(group: Sums, cov: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """A step of EM: μ by generalised least squares; the new Σ; the expected squared residuals.
+def _expect(
+    group: Sums, cov: np.ndarray, noise: float
+) -> tuple[float, np.ndarray, np.ndarray, float]:
+    """A step of EM of a group: its deviance; μ by generalised least squares; the new Σ; the
+    expected squared residuals.
 
     With V = XΣXᵀ + σ²I, XᵀV⁻¹X is A = (σ²I + GΣ)⁻¹G and XᵀV⁻¹y is (σ²I + GΣ)⁻¹Xᵀy. Given y and
     μ, β_u − μ has mean ΣXᵀV⁻¹(y − Xμ) and covariance Σ − ΣAΣ; μ itself has covariance
     C = (Σ_u A)⁻¹, which REML adds.
     """
     gram, eye = group.gram, np.eye(len(cov))
-    inner = np.linalg.inv(noise * eye + gram @ cov)
+    marginal = noise * eye + gram @ cov
+    inner = np.linalg.inv(marginal)
     information = inner @ gram  # A
     label = (inner @ group.cross[..., None])[..., 0]
     error = np.linalg.inv(np.tensordot(group.weight, information, 1))  # C
-    mean = error @ (group.weight @ label)
+    right = group.weight @ label
+    mean = error @ right
+    fit = (group.power - ((label @ cov) * group.cross).sum(1)) / noise  # yᵀV⁻¹y
+    spread = np.linalg.slogdet(marginal)[1] + (group.freedom - len(cov)) * np.log(noise)  # log|V|
+    deviance = group.weight @ (fit + spread) - np.linalg.slogdet(error)[1] - right @ mean
+
     effect = (label - information @ mean) @ cov
     shrunk = information @ cov  # (ΣA)ᵀ
     own = cov - cov @ shrunk
@@ -114,7 +152,7 @@ def _expect(group: Sums, cov: np.ndarray, noise: float) -> tuple[np.ndarray, np.
     total = own + kept @ error @ kept.mT  # Cov(β_u | y)
     squares = group.power - 2 * (beta * group.cross).sum(1)
     squares = squares + np.einsum("ui,uij,uj->u", beta, gram, beta) + (gram * total).sum((1, 2))
-    return mean, (new + new.T) / 2, float(group.weight @ squares)
+    return float(deviance), mean, (new + new.T) / 2, float(group.weight @ squares)
 
 
 def _definite(cov: np.ndarray) -> np.ndarray:
