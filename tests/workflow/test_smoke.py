@@ -27,6 +27,7 @@ from .test_report import embedded
 pytestmark = pytest.mark.slow
 NUMBER = re.compile(r"[-−+]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 TABLE = re.compile(r"^( *<!-- table: .*?-->)$.*?^( *<!-- end -->)$", re.M | re.S)
+PAGE = ("--config", "protocol=smoke", "--forcerun", "page_tables", "--", "docs/reproduction.md")
 TABLES = {"bdf", "star", "star_differences", "vietnam", "vietnam_total"}  # settings with a table
 
 
@@ -129,8 +130,7 @@ def test_page_of_results_is_what_the_data_say(smoke: Project) -> None:
     page = smoke.path / "docs/reproduction.md"
     kept = page.read_text()
     page.write_text(TABLE.sub(r"\1\n\2", kept))
-    rule = ("--forcerun", "page_tables")
-    smoke.snakemake("--config", "protocol=smoke", *rule, "--", "docs/reproduction.md")
+    smoke.snakemake(*PAGE)
     words, numbers = taken_apart(page.read_text())
     kept_words, kept_numbers = taken_apart(kept)
     assert words == kept_words
@@ -138,6 +138,20 @@ def test_page_of_results_is_what_the_data_say(smoke: Project) -> None:
         digits = kept_number.as_tuple().exponent
         assert number.as_tuple().exponent == digits
         assert abs(number - kept_number) <= Decimal((0, (1,), digits)), (number, kept_number)
+
+
+def test_a_marker_without_a_table_is_named_and_the_page_stays(smoke: Project) -> None:
+    page = smoke.path / "docs/reproduction.md"
+    kept = page.read_text()
+    wrong = kept.replace("<!-- table: heads -->", "<!-- table: haeds -->")
+    page.write_text(wrong)
+    done = smoke.snakemake(*PAGE, check=False)
+    stayed = page.read_text() == wrong
+    page.write_text(kept)
+    assert done.returncode
+    log = (smoke.path / "logs/docs/page_tables.log").read_text()
+    assert "no table is called haeds; no marker has the table heads" in log
+    assert stayed
 
 
 def test_page_of_results_says_what_the_optima_are(smoke: Project) -> None:
