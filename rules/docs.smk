@@ -1,50 +1,34 @@
-# Needs kept results (data/reference), theory and the authors' risks. Makes docs/reproduction.md,
-# which is committed: its numbers are the data's.
+# Needs kept results (data/reference), theory and the authors' risks. Makes the tables of
+# docs/reproduction.md, between its markers; the text around them is written by hand.
 
-PAGES = jobs.pages.page_settings(CONFIG)
-PAGE_SETTINGS = sorted({name for page in PAGES.values() for name in page})
-TEMPLATE = ROOT / "docs/reproduction.md.j2"
+PAGE_SETTINGS = sorted({s for page in jobs.pages.page_settings(CONFIG).values() for s in page})
 KEPT = ROOT / "data/reference"
-FIGURE_2B = ROOT / "data/published/figure_2b.csv"
 
 
-rule reproduction:
+rule page_tables:
     input:
-        specs=expand("data/specs/{setting}.json", setting=PAGE_SETTINGS),
-        theory=expand("data/theory/{setting}.parquet", setting=PAGE_SETTINGS),
-        # asked for with the page only: a config may do without these figures
-        rates=lambda wildcards: expand(
-            "data/theory/{setting}.parquet", setting=CONFIG.figures["rates"].needs(CONFIG).theory
-        ),
-        shared=lambda wildcards: "data/theory/shared.parquet",
-        softmax=lambda wildcards: expand(
+        theory=expand(
             "data/theory/{setting}.parquet",
-            setting=["softmax_clean", "softmax_noisy", "transformer"],
+            setting=[*PAGE_SETTINGS, "shared", "softmax_clean", "softmax_noisy", "transformer"],
         ),
+        # asked for with the page only: a config may do without these figures
         sampled=lambda wildcards: CONFIG.figures["mixtures"].needs(CONFIG).more["sampled"],
         identity=lambda wildcards: CONFIG.figures["identity"].needs(CONFIG).more["identity"],
     output:
-        page="docs/reproduction.md",
+        page=update("docs/reproduction.md"),
     log:
-        "logs/docs/reproduction.log",
+        "logs/docs/page_tables.log",
     localrule: True
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     params:
         scripts=SCRIPTS,
-        code=code(
-            "reproduction.py", data=(TEMPLATE, PUBLISHED, FIGURE_2B, *sorted(KEPT.glob("*.*")))
-        ),
-        template=TEMPLATE,
+        code=code("page_tables.py", data=(PUBLISHED, *sorted(KEPT.glob("*.*")))),
+        page=ROOT / "docs/reproduction.md",
         kept=KEPT,
         published=PUBLISHED,
-        figure_2b=FIGURE_2B,
-        figures=jobs.specs.canonical_json(PAGES),
     shell:
-        "python {params.scripts:q}/reproduction.py --template {params.template:q}"
-        " --kept {params.kept:q} --figures {params.figures:q} --specs {input.specs}"
-        " --theory {input.theory} --rates {input.rates}"
-        " --shared {input.shared} --softmax {input.softmax} --sampled {input.sampled} --identity {input.identity}"
-        " --published {params.published:q} --figure-2b {params.figure_2b:q}"
-        " --output {output.page} 2> {log}"
+        "python {params.scripts:q}/page_tables.py --page {params.page:q} --kept {params.kept:q}"
+        " --theory {input.theory} --sampled {input.sampled} --identity {input.identity}"
+        " --published {params.published:q} --output {output.page} 2> {log}"

@@ -29,7 +29,7 @@ SOFTMAX = ("sources.gaussian.contexts", "models.softmax", *ENGINES["query_row"])
 JOBS = {
     **{script: (f"{script}.py",) for script in ("aggregate", "theory", "bayes", "identity")},
     **{script: (f"{script}.py",) for script in ("sample", "scoreboard", "heatmap", "explorer")},
-    "reproduction": ("reproduction.py",),
+    "page_tables": ("page_tables.py",),
     **{
         script: (f"{script}.py",)
         for script in ("table", "fold", "fold_theory", "fold_redrawn", "real")

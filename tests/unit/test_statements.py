@@ -1,8 +1,9 @@
-"""The numbers of docs/reproduction.md about the paper's statements, from small tables; and what the
-repository has of the authors' own."""
+"""What docs/reproduction.md says of the paper's statements, and what the repository has of the
+authors' own."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,81 +11,126 @@ import mixtures
 import numpy as np
 import pandas as pd
 import pytest
-from decoupling.results import statement_facts as statements
-from decoupling.results.tables import POINT
-from decoupling.theory.theorems import THEOREMS
+from decoupling.results.page import span
+from decoupling.theory.gaps import GAPS, slope
+from decoupling.theory.theorems import CLOSED_FORMS, THEOREMS, joint, plain
 
-PUBLISHED = Path(__file__).parents[2] / "data/published"
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/reproduction.md").read_text()
+PUBLISHED = ROOT / "data/published"
 FIGURE_2B = pd.read_csv(PUBLISHED / "figure_2b.csv")
 
 
-def risks(rows: list[tuple]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=[*POINT, "risk"])
+def said(value: float, digits: int) -> None:
+    """The page has this number."""
+    number = f"{value:.{digits}f}".replace("-", "−")
+    assert re.search(rf"(?<![\d.]){number}(?![\d])", PAGE), number
 
 
-def curve(rows: dict[tuple, float]) -> pd.Series:
-    return pd.Series(rows).rename_axis(["setting", "n", "arm"])
+def said_span(values: pd.Series, digits: int = 2) -> None:
+    assert span(values, digits) in PAGE
 
 
-def test_heads_below_theorem_4():
-    """Each number is tested in test_heads.py; on the page they must be these, and in this order."""
-    found = statements.heads_example()
-    expected = [0.588119, 0.658119, 0.660674, 0.660674, 0.664288]
-    names = ("bound", "optimum", "without_means", "rescaled", "theorem")
-    assert [found[name] for name in names] == pytest.approx(expected, abs=5e-7)
+def theorem(arm: str, setting: str, n: int) -> float:
+    return THEOREMS[arm](mixtures.paper(setting), n).risk
+
+
+def from_theorems(risks: pd.DataFrame) -> pd.Series:
+    """How far risks of the paper's settings are from their theorems."""
+    points = zip(risks.arm, risks.setting, risks.n, strict=True)
+    return risks.risk / [theorem(*point) for point in points] - 1
 
 
 def test_the_proof_of_the_rate():
     """W and the two risks as numbers: Σx = I and Σ_k = I, so that all is in one direction."""
     mix, n = mixtures.paper("fig2c"), 50
-    found = statements.proof_of_rate(mix, n)
+    weight, best = plain(mix, n).weight, joint(mix, n)
+    printed = np.trace(mix.debiased_cov) - n * np.trace(weight @ mix.debiased_cov) - best.risk
     power, shared = 28.9, 10 * 1.89  # tr S̃ = 10 + 18.9 along the ones
-    plain = [(1 + shared) / ((n + 1) * (1 + shared) + power), *[1 / (n + 1 + power)] * 9]
-    joint = [1 / (n + 1 + power + shared), *[1 / (n + 1 + power)] * 9]
-    assert found["printed"] == pytest.approx(n * (sum(joint) - sum(plain)), rel=1e-9)
-    right = THEOREMS["finetune"](mix, n).risk - THEOREMS["joint"](mix, n).risk
-    assert found["right"] == pytest.approx(right, rel=1e-12)
+    by_hand = [
+        [(1 + shared) / ((n + 1) * (1 + shared) + power), *[1 / (n + 1 + power)] * 9],
+        [1 / (n + 1 + power + shared), *[1 / (n + 1 + power)] * 9],
+    ]
+    assert printed == pytest.approx(n * (sum(by_hand[1]) - sum(by_hand[0])), rel=1e-9)
+    said(printed, 3)
+    said(theorem("finetune", "fig2c", n) - best.risk, 3)
+
+
+def test_slopes_of_the_gaps():
+    """Up to n = 10⁵; test_gaps.py has more of them."""
+    lengths = [10_000, 20_000, 50_000, 100_000]
+    for upper, lower in GAPS:
+        gaps = {n: theorem(upper, "fig2c", n) - theorem(lower, "fig2c", n) for n in lengths}
+        said(slope(pd.Series(gaps)), 3)
+
+
+@pytest.mark.parametrize("n", [1, 10, 100, 1_000, 100_000])
+def test_ratio_of_the_first_two_gaps(n: int):
+    upper, middle, lower = (theorem(arm, "fig2c", n) for arm in ("plain", "finetune", "joint"))
+    said((upper - middle) / (middle - lower), 3)
 
 
 def test_powers_and_sizes_of_the_means():
-    powers = statements.power_of_means(mixtures.paper("fig2c"), 10)
-    assert (powers["finetune"], powers["joint"]) == pytest.approx((2, 4), abs=0.005)  # as printed
-    sizes = statements.size_of_means(mixtures.paper("fig2a"))
-    assert sizes == pytest.approx({"norm": 20.5, "printed": 28.9 * 0.58, "right": 28.9}, rel=1e-12)
+    mix = mixtures.paper("fig2c")
+    risks = [
+        {arm: THEOREMS[arm](mix.scaled_means(scale), 10).risk for arm in THEOREMS}
+        for scale in (0.005, 0.02)
+    ]
+    for upper, lower, power in (("plain", "finetune", 2), ("finetune", "joint", 4)):
+        small, large = (risk[upper] - risk[lower] for risk in risks)
+        found = np.log(large / small) / np.log(4)
+        assert found == pytest.approx(power, abs=0.005)  # as printed
+        said(found, 2)
+    mix = mixtures.paper("fig2a")
+    size = np.linalg.norm(mix.sigma_x @ mix.mean_outer)
+    most = (mix.means**2).sum(1).max()  # Σx = I
+    sizes = [size, most * (mix.weights**2).sum(), most]
+    assert sizes == pytest.approx([20.5, 28.9 * 0.58, 28.9], rel=1e-12)
+    for value in sizes:
+        said(value, 1)
+
+
+def test_entries_of_the_prompts():
+    """The same at every n, which test_theory.py has; −nΣxμ is not."""
+    mix = mixtures.paper("fig2c")
+    for form in (THEOREMS["finetune"], joint):
+        entries = form(mix, 50).prompts[0, :-1]
+        np.testing.assert_allclose(entries, entries[0], rtol=1e-9)
+        said(entries[0], 1)
+    said(-50 * mix.means[0, 0], 0)
 
 
 def test_agreement_in_appendix_d():
-    rows = [
-        ("figA1b", 1, "attention", 1, "plain", 1.1),
-        ("figA1d", 1, "attention", 1, "joint", 0.9),
-        ("figA1d", 1, "attention", 1, "joint_heads", 1.5),
-        ("fig2a", 1, "attention", 1, "joint_heads", 9.0),
-        ("figA1b", 1, "attention", 2, "plain", 9.0),
-    ]
-    points = {(setting, n, arm): 1.0 for setting, n, _, _, arm, _ in rows}
-    found = statements.appendix_d(risks(rows), curve(points))
-    assert found["heads"] == pytest.approx({"least": 0.5, "most": 0.5})
-    assert found["others"] == pytest.approx({"least": -0.1, "most": 0.1})
+    paper = pd.read_parquet(ROOT / "data/reference/paper.parquet")
+    rows = paper[paper.setting.isin(("figA1b", "figA1d"))]
+    heads = rows.arm == "joint_heads"
+    said_span(from_theorems(rows[heads]))
+    said_span(from_theorems(rows[~heads]))
 
 
-def test_heads_that_the_authors_trained():
-    rows = [
-        ("fig2d", 1, "attention", 1, "heads", 2.2),
-        ("fig2d", 2, "attention", 1, "heads", 1.9),
-        ("fig2a", 1, "attention", 1, "heads", 2.0),
-        ("fig2a", 1, "attention", 1, "plain", 7.0),
-        ("fig2a", 1, "attention", 1, "finetune_heads", 3.0),
-    ]
-    optimum = curve({(setting, n, arm): 2.0 for setting, n, _, _, arm, _ in rows})
-    found = statements.heads_published(risks(rows), optimum)
-    assert [(row["arm"], row["setting"]) for row in found] == [
-        ("heads", "fig2a"),
-        ("heads", "fig2d"),
-        ("finetune_heads", "fig2a"),
-    ]
-    assert (found[1]["least"], found[1]["most"]) == pytest.approx((-0.05, 0.1))
-    trained = risks([("heads", 1, "attention", 1, arm, 2.4) for arm in ("heads", "joint")])
-    assert statements.heads_trained(trained, optimum) == pytest.approx({"least": 0.2, "most": 0.2})
+def test_heads_that_the_authors_trained_are_far_from_theorem_4():
+    risks = pd.read_csv(PUBLISHED / "authors_risks.csv")
+    rows = risks[(risks.arm == "joint_heads") & (risks.model == "attention")]
+    said_span(from_theorems(rows))
+
+
+def test_cost_of_assumption_1():
+    """Theorem 3 over what joint training reaches with centred labels, and with their energy too;
+    at fig2c the first gains nothing."""
+    energy, centred = (CLOSED_FORMS[curve]["joint"] for curve in ("energy", "centred"))
+    for name, gains in (("fig2c", (0.0, 0.39)), ("fig2a", (3.29, 0.39))):
+        mix = mixtures.paper(name)
+        risks = [form(mix, 50).risk for form in (joint, centred, energy)]
+        found = 100 * -np.diff(risks) / risks[-1]
+        assert found == pytest.approx(gains, abs=0.0051)
+    said(found[0], 2)
+    said(found[1], 2)
+
+
+def test_distance_of_the_means():
+    mixes = [mixtures.paper(name) for name in ("fig2c", "figA1b", "fig2d")]
+    apart = [np.linalg.norm(mix.means[0] - mix.means[1]) for mix in mixes]
+    assert f"means lie {min(apart):.0f} to {max(apart):.0f} apart" in PAGE
 
 
 def test_figure_2b_was_drawn_from_values_of_two_dimensions():
@@ -99,10 +145,8 @@ def test_figure_2b_was_drawn_from_values_of_two_dimensions():
     assert (two - 1).abs().max() < 0.13
     assert ten.max() < 0.86
     assert (ten[FIGURE_2B.n > 1] < 0.5).all()
-    found = statements.drawn_2b(FIGURE_2B, mixtures.paper("fig2b"))
-    assert found["equal"] == [10, 20, 30, 50]
-    assert found["two"] == pytest.approx({"least": two.min() - 1, "most": two.max() - 1})
-    assert found["stated"] == pytest.approx({"least": ten.min() - 1, "most": ten.max() - 1})
+    said_span(two - 1, 1)
+    said_span(ten - 1, 0)
 
 
 def test_figure_2b_is_the_theorem_of_two_dimensions():

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .tables import BAYES_BOUND as BAYES
-from .tables import POINT, columns
+from .tables import columns
 
 TOLERANCE = 0.01  # a curve matches its theorem if no point is further off than this
 COMPUTED = ("theorem", "optimum", "centred")
@@ -49,16 +49,6 @@ def deviations(trained: pd.Series, reference: pd.Series) -> pd.Series:
     """Relative and signed, by n, where both are finite numbers."""
     found = (trained - reference) / reference  # aligned by n
     return found[np.isfinite(found)]
-
-
-def violations(bounds: pd.DataFrame, risks: pd.DataFrame) -> list[dict[str, Any]]:
-    """Bounds that do not hold, each with its excess in proportion to the point's risk, and in
-    standard errors of the paired difference."""
-    failed = bounds[~bounds.holds].merge(risks[[*POINT, "risk"]], on=list(POINT))
-    found = failed.assign(
-        relative=failed.excess / failed.risk, errors=failed.excess / failed.excess_se
-    )
-    return found.to_dict("records")
 
 
 def worst(values: pd.Series) -> float:

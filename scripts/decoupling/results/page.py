@@ -1,0 +1,83 @@
+"""Tables in Markdown, by name, and a page that has them between its markers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Rows = Iterator[tuple[Any, ...]]
+Query = Callable[[Any], Rows]
+
+MARK = re.compile(r"<!-- table: (.*?) -->")
+MARKED = re.compile(r"^( *)<!-- table: ([^\n]*) -->\n(?:(?!<!--).)*<!-- end -->$", re.M | re.S)
+
+
+class PageError(ValueError):
+    """A page and its tables, or kept results, that do not fit together."""
+
+
+class Tables(dict[str, Callable[[Any], str]]):
+    """By name, what makes a table from the data."""
+
+    def add(self, header: str, digits: int = 4) -> Callable[[Query], Query]:
+        """Register a query of rows under its name; `header` has the names of the columns, with bars
+        between them, and `digits` is how many decimals numbers have."""
+
+        def register(query: Query) -> Query:
+            self[query.__name__] = lambda data: markdown(header, query(data), digits)
+            return query
+
+        return register
+
+
+def markdown(header: str, rows: Iterable[Sequence[Any]], digits: int = 4) -> str:
+    lines = [f"| {header} |", "|" + "---|" * (header.count("|") + 1)]
+    for row in rows:
+        lines.append("| " + " | ".join(cell(value, digits) for value in row) + " |")
+    return "\n".join(lines)
+
+
+def cell(value: Any, digits: int) -> str:
+    """A pair is a number and its standard error."""
+    if isinstance(value, tuple):
+        return " ± ".join(number(part, digits) for part in value)
+    return number(value, digits) if isinstance(value, float) else str(value)
+
+
+def number(value: float, digits: int) -> str:
+    """No sign on what rounds to zero, whose sign only rounding decides."""
+    return f"{value:z.{digits}f}".replace("-", "−")
+
+
+def percent(value: float, digits: int = 2) -> str:
+    """With a sign, but for zero."""
+    text = f"{100 * value:+z.{digits}f}%".replace("-", "−")
+    return text if text.strip("+0.%") else text[1:]
+
+
+def span(values: pd.Series, digits: int = 3) -> str:
+    """From the least to the most, in percent."""
+    return f"{percent(values.min(), digits)} to {percent(values.max(), digits)}"
+
+
+def filled(page: str, made: Mapping[str, str]) -> str:
+    """The page with these tables between its markers, indented as its markers are."""
+    names = MARK.findall(page)
+    wrong = [f"no table is called {name}" for name in names if name not in made]
+    wrong += [f"no marker has the table {name}" for name in made if name not in names]
+    whole = {name for _, name in MARKED.findall(page)}
+    wrong += [f"the marker of {name} has no <!-- end -->" for name in names if name not in whole]
+    if wrong:
+        raise PageError("; ".join(wrong))
+
+    def fill(found: re.Match[str]) -> str:
+        indent, name = found.groups()
+        rows = made[name].strip().split("\n")
+        lines = [f"<!-- table: {name} -->", "", *rows, "", "<!-- end -->"]
+        return "\n".join(indent + line if line else "" for line in lines)
+
+    return MARKED.sub(fill, page)
