@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +12,7 @@ from decoupling.results import page_tables, page_tables_beyond
 from decoupling.results.files import atomic_path
 from decoupling.results.page import PageError, filled
 from decoupling.results.published import read_published
-from decoupling.results.tables import IDENTITY, REAL, SAMPLED, THEORY, read_all
+from decoupling.results.tables import IDENTITY, SAMPLED, THEORY, read_all
 
 READERS = {
     ".parquet": pd.read_parquet,
@@ -50,12 +49,8 @@ if __name__ == "__main__":
     )
     queries = page_tables.TABLES | page_tables_beyond.TABLES
     try:
-        page = args.page.read_text()
-        made = recipes(args.kept)
-        if set(REAL.names) - set(data.real):  # results that are being replaced: their tables stay
-            made |= dict(re.findall(r"<!-- table: (real_\w+) -->(.*?)<!-- end -->", page, re.S))
-        made |= {name: table(data) for name, table in queries.items() if name not in made}
-        page = filled(page, made)
+        made = recipes(args.kept) | {name: table(data) for name, table in queries.items()}
+        page = filled(args.page.read_text(), made)
     except PageError as error:
         sys.exit(f"{args.page}: {error}")
     with atomic_path(args.output) as temporary:
