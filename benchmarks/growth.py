@@ -27,7 +27,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
 
 from decoupling.plan.config import read_setting  # noqa: E402
-from decoupling.results.tables import RUNS, write_table  # noqa: E402
+from decoupling.tables import RUNS, write_table  # noqa: E402
 from workflow.conftest import Project, copy_sources  # noqa: E402
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores=2"]

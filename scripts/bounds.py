@@ -7,7 +7,7 @@ from pathlib import Path
 
 from decoupling import sources
 from decoupling.results.bounds import bounds, parse_member, read_parameters
-from decoupling.results.tables import (
+from decoupling.tables import (
     BAYES,
     BOUNDS,
     PARAMETERS,

@@ -7,8 +7,7 @@ from pathlib import Path
 from decoupling import figures
 from decoupling.draw.style import save
 from decoupling.problem.mixture import TaskMixture
-from decoupling.results.published import read_published
-from decoupling.results.tables import BAYES, RISKS, TABLES, THEORY, damage_named, read_all
+from decoupling.tables import BAYES, RISKS, TABLES, THEORY, damage_named, read_all, read_published
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

@@ -6,7 +6,7 @@ import logging
 import sys
 from pathlib import Path
 
-from decoupling.results.files import atomic_path
+from decoupling.files import atomic_path
 from decoupling.sources.table.rows import BadTableError
 from decoupling.sources.table.spec import make_spec
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from decoupling.draw.heatmap import draw_scoreboard
 from decoupling.draw.style import save
 from decoupling.results.scoreboard import SCOREBOARD
-from decoupling.results.tables import read_table
+from decoupling.tables import read_table
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from decoupling.results.bounds import parse_member, read_parameters
 from decoupling.results.held_out import held_out_rows
-from decoupling.results.tables import HELD_OUT, PARAMETERS, damage_named, read_table, write_table
 from decoupling.sources.table.spec import read_fold
+from decoupling.tables import HELD_OUT, PARAMETERS, damage_named, read_table, write_table
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

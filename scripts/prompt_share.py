@@ -8,7 +8,7 @@ from pathlib import Path
 from decoupling import sources
 from decoupling.results.bounds import parse_member, read_parameters
 from decoupling.results.prompt_share import prompt_shares
-from decoupling.results.tables import (
+from decoupling.tables import (
     PARAMETERS,
     PROMPT_SHARE,
     damage_named,

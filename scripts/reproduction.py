@@ -9,16 +9,15 @@ from pathlib import Path
 
 import jinja2
 import pandas as pd
+from decoupling.files import atomic_path
 from decoupling.problem.mixture import TaskMixture
 from decoupling.results.beyond import beyond
-from decoupling.results.files import atomic_path
 from decoupling.results.kept import Kept, moved
-from decoupling.results.published import read_published
 from decoupling.results.real_facts import real_facts
 from decoupling.results.reproduction import facts
 from decoupling.results.softmax_facts import softmax_facts, transformer_facts
 from decoupling.results.statement_facts import statement_facts
-from decoupling.results.tables import (
+from decoupling.tables import (
     BOUNDS,
     IDENTITY,
     PROMPT_SHARE,
@@ -27,6 +26,7 @@ from decoupling.results.tables import (
     SAMPLED,
     THEORY,
     read_all,
+    read_published,
     read_table,
 )
 

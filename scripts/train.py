@@ -11,7 +11,7 @@ from pathlib import Path
 from decoupling import sources
 from decoupling.engines import DeviceError
 from decoupling.models import Arm
-from decoupling.results.tables import PARAMETERS, RUNS, write_table
+from decoupling.tables import PARAMETERS, RUNS, write_table
 from decoupling.train.checkpoint import Checkpoint
 from decoupling.train.recipe import Recipe, Run
 from decoupling.train.training import train

@@ -19,8 +19,8 @@ from decoupling.plan import jobs
 from decoupling.plan.config import read_config
 from decoupling.problem.streams import Stream
 from decoupling.results.bounds import ERRORS, Member, bounds, read_parameters
-from decoupling.results.tables import PARAMETERS, read_table, write_table
 from decoupling.sources.gaussian.contexts import GaussianContexts
+from decoupling.tables import PARAMETERS, read_table, write_table
 from decoupling.train.recipe import Recipe, Run
 from decoupling.train.training import Trained, train
 from mixtures import MODEL_ARMS, literal_risk, tensors

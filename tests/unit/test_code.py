@@ -135,7 +135,8 @@ def test_theory_and_drawing_are_not_part_of_training(imported: dict):
             "engines",
             "kernels",
             "train",
-            "results",
+            "files",
+            "tables",
         }
 
 

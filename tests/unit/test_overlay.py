@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 from decoupling.figures import Tables
 from decoupling.figures.panel import KIND
-from decoupling.results.published import read_published
-from decoupling.results.tables import BAYES, RISKS, THEORY
 from decoupling.sources.gaussian.block import make_spec
+from decoupling.tables import BAYES, RISKS, THEORY, read_published
 from matplotlib.collections import PolyCollection
 
 PUBLISHED = Path(__file__).parents[2] / "data/published/authors_risks.csv"

@@ -9,7 +9,7 @@ from decoupling.draw.style import ARM_STYLE
 from decoupling.figures import Tables, real, real_gain
 from decoupling.results.real import out_of_gate
 from decoupling.results.real_facts import real_facts
-from decoupling.results.tables import REAL
+from decoupling.tables import REAL
 
 ARMS = ("plain", "shared", "finetune", "joint", "joint_heads")
 BASELINES = ("ols", "ridge", "group_mean", "pooled", "blup")

@@ -13,7 +13,7 @@ import yaml
 from decoupling.plan.config import read_config
 from decoupling.results import paper_facts, reproduction
 from decoupling.results.kept import Kept, moved
-from decoupling.results.tables import POINT
+from decoupling.tables import POINT
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from decoupling.figures import Tables
-from decoupling.figures.mixtures import KIND, excess, several_tasks
-from decoupling.results.tables import SAMPLED
+from decoupling.figures.mixtures import KIND
+from decoupling.tables import SAMPLED
+from decoupling.theory.excess import excess, several_tasks
 from decoupling.theory.optimum import optima
 from decoupling.theory.sampled import draw_mixture, sampled_table
 from decoupling.theory.theorems import CLOSED_FORMS

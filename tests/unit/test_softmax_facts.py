@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from decoupling.results import softmax_facts as facts
-from decoupling.results.tables import POINT
+from decoupling.tables import POINT
 
 RISK = {  # normalised
     "plain": 0.40,

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from decoupling.results import statement_facts as statements
-from decoupling.results.tables import POINT
+from decoupling.tables import POINT
 from decoupling.theory.theorems import THEOREMS
 
 PUBLISHED = Path(__file__).parents[2] / "data/published"

@@ -13,7 +13,7 @@ import yaml
 from decoupling.figures import Tables, assumption1, noise, rates
 from decoupling.plan.checks import problems
 from decoupling.plan.config import read_config
-from decoupling.results.tables import BAYES
+from decoupling.tables import BAYES
 from decoupling.theory.theorems import THEOREMS
 
 BASE = {"d": 2, "weights": [1], "means": [1], "covs": [1], "n": [3], "layers": [2]}

@@ -17,11 +17,11 @@ import pytest
 import torch
 from decoupling import engines, models, sources
 from decoupling.engines.gram_torch import TorchEngine
+from decoupling.files import atomic_path
 from decoupling.models.arms import ARMS
 from decoupling.problem.gram import GramBatch
 from decoupling.problem.moments import batch_moments
 from decoupling.problem.streams import Stream
-from decoupling.results.files import atomic_path
 from decoupling.sources.gaussian.contexts import GaussianContexts
 from decoupling.train import adam, training
 from decoupling.train.checkpoint import Checkpoint

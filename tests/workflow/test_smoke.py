@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from decoupling.results.scoreboard import SCOREBOARD
-from decoupling.results.tables import (
+from decoupling.tables import (
     BAYES,
     HELD_OUT,
     IDENTITY,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw import style
+from ..theory.excess import SHOWN, excess, several_tasks
 from . import Figure, Needs, Tables
 
 if TYPE_CHECKING:
@@ -17,14 +18,6 @@ if TYPE_CHECKING:
 
 BLOCK = 20  # mixtures of one job
 SIZE = (4.8, 3.4)  # inches
-SHOWN = (  # reference, arm
-    ("theorem", "plain"),
-    ("theorem", "finetune"),
-    ("theorem", "joint"),
-    ("theorem", "joint_heads"),
-    ("centred", "joint"),
-    ("energy", "joint"),
-)
 LINES = {  # of the references, and what the legend calls them
     "theorem": ("-", "solid: Theorems 1–4"),
     "centred": ("--", "dashed: Theorem 3, centred"),
@@ -70,18 +63,6 @@ class Mixtures(Figure):
 
 
 KIND = Mixtures
-
-
-def several_tasks(sampled: pd.DataFrame) -> pd.DataFrame:
-    """With one task there is nothing to decouple: nothing was found below the centred form."""
-    return sampled[sampled.K > 1]
-
-
-def excess(sampled: pd.DataFrame, reference: str, arm: str) -> pd.Series:
-    """How far a closed form is above the optimum, in percent, by mixture."""
-    rows = sampled[sampled.arm == arm].set_index("mixture")
-    closed, optimum = (rows[rows.curve == curve].risk for curve in (reference, "optimum"))
-    return 100 * (closed / optimum - 1)
 
 
 def _draw_distribution(ax: Axes, values: pd.Series, reference: str, arm: str) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..draw import style
 from ..results.real import REDUCED, out_of_gate, with_theory
-from ..results.tables import BASELINE
 from ..sources.table import CONTEXTS_PER_UNIT
+from ..tables import BASELINE
 from . import Figure, Needs, Tables, names
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..figures.mixtures import SHOWN, excess, several_tasks
+from ..theory.excess import SHOWN, excess, several_tasks
 
 TOLD = (("joint", "right"), ("joint", "soft"), ("joint", "map"), ("joint", "wrong"))
 OTHERS = (("plain", "nothing"), ("bayes", "right"), ("bayes", "soft"))

@@ -19,7 +19,7 @@ import pandas as pd
 from .. import engines, models, sources
 from ..models import Arm
 from ..problem.streams import Stream
-from .tables import BAYES_BOUND, POINT
+from ..tables import BAYES_BOUND, POINT
 
 ERRORS = 3  # standard errors within which a bound holds
 

@@ -11,8 +11,8 @@ from ..models.one_layer import OneLayer
 from ..sources.table.baselines import baselines
 from ..sources.table.spec import Fold
 from ..sources.table.tokens import Contexts
+from ..tables import BASELINE
 from .bounds import Member
-from .tables import BASELINE
 
 
 def held_out_rows(

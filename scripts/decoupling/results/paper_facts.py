@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from ..models.arms import ARMS
+from ..tables import POINT
 from .kept import Kept, arms_in_order, span
 from .scoreboard import deviations
-from .tables import POINT
 
 
 def protocols(

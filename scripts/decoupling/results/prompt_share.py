@@ -11,8 +11,8 @@ import numpy as np
 from ..models.softmax import QueryRow
 from ..problem.sequences import SequenceBatch
 from ..problem.streams import Stream
+from ..tables import POINT
 from .bounds import Member
-from .tables import POINT
 
 CONTEXTS = 16_384  # held out; a standard error is at most 0.004, whatever the weights
 TENTHS = (0.1, 0.9)  # of the contexts

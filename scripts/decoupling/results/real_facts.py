@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from ..tables import BASELINE
 from .real import REDUCED, out_of_gate, with_theory
-from .tables import BASELINE
 
 SHOWN = 5  # the context length whose risks are listed
 WITHIN = 2  # standard errors

@@ -12,6 +12,7 @@ from ..models.arms import ARMS
 from ..models.one_layer import OneLayer, risk
 from ..problem.mixture import TaskMixture
 from ..problem.moments import population_moments
+from ..tables import POINT
 from ..theory.gaps import GAPS, gap, slope
 from ..theory.theorems import finetune, joint
 from .kept import Kept, arms_in_order, span
@@ -26,7 +27,6 @@ from .paper_facts import (
     whole_jobs,
 )
 from .scoreboard import deviations, violations
-from .tables import POINT
 
 PAPER_STEPS, PAPER_SEEDS = 20_000, 50
 RATIOS_AT = (1, 10, 100, 1_000, 100_000)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .tables import BAYES_BOUND as BAYES
-from .tables import POINT, columns
+from ..tables import BAYES_BOUND as BAYES
+from ..tables import POINT, columns
 
 TOLERANCE = 0.01  # a curve matches its theorem if no point is further off than this
 COMPUTED = ("theorem", "optimum", "centred")
