@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from decoupling import figures, models
 from decoupling.draw.style import ARM_STYLE
 from decoupling.models.arms import ARMS
-from decoupling.plan.registry import kinds, model_modules
 from decoupling.theory.optimum import OPTIMUM_ARMS
 from decoupling.theory.theorems import THEOREMS
 from decoupling.train.recipe import Recipe
@@ -45,17 +45,17 @@ def test_what_differs_for_an_arm_is_of_the_recipe():
     assert all(own[key] == RECIPE["properties"][key] for key in own)
 
 
-@pytest.mark.parametrize("module", model_modules())
+@pytest.mark.parametrize("module", models.modules())
 def test_every_model_has_its_engine(module: str):
-    assert hasattr(import_module(f"decoupling.engines.{model_modules()[module].view}"), "ENGINE")
+    assert hasattr(import_module(f"decoupling.engines.{models.modules()[module].view}"), "ENGINE")
 
 
-@pytest.mark.parametrize("module", model_modules())
+@pytest.mark.parametrize("module", models.modules())
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_model_has_its_recipe(protocol: str, module: str):
-    assert model_modules()[module].recipe in PROTOCOLS[protocol]
+    assert models.modules()[module].recipe in PROTOCOLS[protocol]
 
 
-@pytest.mark.parametrize("name", [*ARMS, *RECIPE["properties"], *kinds()])
+@pytest.mark.parametrize("name", [*ARMS, *RECIPE["properties"], *figures.kinds()])
 def test_readme_names(name: str):
     assert f"`{name}`" in README

@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from decoupling import models
 from decoupling.models import Model
-from decoupling.plan import registry
 from decoupling.plan.config import read_config
 from decoupling.plan.jobs import training
 
@@ -83,5 +83,5 @@ def test_the_plain_that_is_only_tuned_counts_as_work(config):
 
 
 def test_a_model_that_does_not_say_how_fast_it_is_asks_for_as_much_as_any():
-    rates = [model.contexts_per_minute for model in registry.model_modules().values()]
+    rates = [model.contexts_per_minute for model in models.modules().values()]
     assert Model.contexts_per_minute == min(rates) < max(rates)

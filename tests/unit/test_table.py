@@ -132,7 +132,7 @@ def test_effects_that_have_not_converged_are_warned_of(block: dict, monkeypatch,
     monkeypatch.setattr(random_effects, "MOST_STEPS", 3)
     spec_of(block)
     (warning,) = [record for record in caplog.records if record.levelname == "WARNING"]
-    assert warning.getMessage() == "x.fold0: REML by EM has not converged in 3 steps"
+    assert warning.getMessage() == "x.fold0: REML has not converged in 3 steps"
 
 
 def test_same_file_gives_the_same_contexts(block: dict):

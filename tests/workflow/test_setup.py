@@ -13,8 +13,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from decoupling import sources
 from decoupling.kernels import LARGEST
-from decoupling.plan import registry
 from decoupling.plan.config import Config, Setting, read_config
 from decoupling.plan.jobs import pages, training
 
@@ -150,7 +150,7 @@ def config() -> Config:
 
 def trained_by_torch(setting: Setting) -> bool:
     engines = {name for name in training.modules(setting) if name.startswith("engines.")} - EXACT
-    dim, _ = registry.source_blocks()[setting.source].shape(setting.block)
+    dim, _ = sources.blocks()[setting.source].shape(setting.block)
     return "engines.sequences" in engines or bool(engines and dim + 1 > LARGEST)
 
 

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from .. import discover
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,6 +161,11 @@ class Columns(Figure):
 
     def drawing(self, config: Config) -> dict[str, Any]:
         return {"columns": self.variants}
+
+
+@cache
+def kinds() -> dict[str, type[Figure]]:
+    return discover.members(__name__, "KIND")
 
 
 def load(kind: str) -> type[Figure]:

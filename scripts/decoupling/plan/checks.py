@@ -8,13 +8,12 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, validators
 
-from .. import sources
+from .. import figures, models, sources
 from ..draw.panels import COMPUTED
+from ..errors import InputError, is_finite, is_integer
 from ..models.arms import ARMS
 from ..train.recipe import BATCH_STEP
-from . import registry
 from .config import (
-    SOURCE,
     Block,
     Config,
     Protocol,
@@ -26,7 +25,6 @@ from .config import (
     recipe_names,
 )
 from .messages import schema_text
-from .values import SpecError, is_finite, is_integer
 
 SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's
 # data/<protocol>/ has to be a protocol's alone
@@ -80,13 +78,13 @@ def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with the lists that the library has: arms, models, recipes."""
     defs = dict(schema["$defs"])
     defs["arm"] = defs["arm"] | {"enum": list(ARMS)}
-    defs["dashed"] = defs["dashed"] | {"enum": [*COMPUTED, *registry.model_names(), "none"]}
+    defs["dashed"] = defs["dashed"] | {"enum": [*COMPUTED, *models.names(), "none"]}
     properties = defs["protocol"]["properties"] | {
         name: {"$ref": "#/$defs/recipe"} for name in recipe_names()
     }
     defs["protocol"] = defs["protocol"] | {"properties": properties}
-    models = defs["setting"]["properties"]["models"] | {"items": {"enum": registry.model_names()}}
-    properties = defs["setting"]["properties"] | {"models": models}
+    named = defs["setting"]["properties"]["models"] | {"items": {"enum": models.names()}}
+    properties = defs["setting"]["properties"] | {"models": named}
     defs["setting"] = defs["setting"] | {"properties": properties}
     return {**schema, "$defs": defs}
 
@@ -97,25 +95,25 @@ def _schema_problems(path: Path, schema: Mapping[str, Any], value: Any) -> Itera
 
 
 def _setting_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]:
-    source = registry.source_of(block, SOURCE)
-    source = source if isinstance(source, str) else SOURCE  # else the schema's to name
-    if source not in registry.source_blocks():
-        known = ", ".join(registry.source_blocks())
+    source = sources.source_of(block)
+    source = source if isinstance(source, str) else sources.DEFAULT  # else the schema's to name
+    if source not in sources.blocks():
+        known = ", ".join(sources.blocks())
         yield Problem((*path, "source"), f"there is no source {source!r}; use one of {known}")
         return
-    own = registry.source_blocks()[source]
+    own = sources.blocks()[source]
     schema = {
         **defs["setting"],
         "$defs": defs,
         "additionalProperties": False,
         "required": [*own.REQUIRED, *defs["setting"]["required"]],
-        "properties": own.PROPERTIES | registry.model_keys() | defs["setting"]["properties"],
+        "properties": own.PROPERTIES | models.keys() | defs["setting"]["properties"],
     }
     yield from _schema_problems(path, schema, block)
 
 
 def _figure_schema_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]:
-    kinds = registry.kinds()
+    kinds = figures.kinds()
     kind = _chosen(block, "kind", "panel")
     if kind not in kinds:
         text = f"there is no kind {kind!r}; use one of {', '.join(kinds)}"
@@ -154,14 +152,14 @@ def _blocks(raw: Block, key: str) -> list[tuple[str, Block]]:
 
 def _spec_problems(name: str, block: Block) -> list[str]:
     setting = read_setting(name, block)
-    source = registry.source_blocks()[setting.source]
+    source = sources.blocks()[setting.source]
     found = []
     if hasattr(source, "problems"):
         found += source.problems(name, setting.block, setting.n)
     else:
         try:
             source.make_spec(name, setting.block)
-        except SpecError as error:
+        except InputError as error:
             found += error.problems
     for curve in setting.curves:
         if sources.engine_of(setting.source, curve.model.view) is None:
@@ -171,7 +169,7 @@ def _spec_problems(name: str, block: Block) -> list[str]:
             else:
                 served = [
                     model.name
-                    for model in registry.model_modules().values()
+                    for model in models.modules().values()
                     if model.takes(1) and sources.engine_of(setting.source, model.view)
                 ]
                 fix = f"cannot serve {curve.name}; use {' or '.join(sorted(served))}"
@@ -190,13 +188,13 @@ def _spec_problems(name: str, block: Block) -> list[str]:
 
 
 def _size_problems(setting: Setting) -> Iterator[tuple[str, str]]:
-    modules = registry.model_modules().values()
+    found = models.modules().values()
     for key in setting.sizes:
-        able = sorted({model.name for model in modules if key in model.keys})
+        able = sorted({model.name for model in found if key in model.keys})
         if not set(able) & set(setting.models):
             yield key, f"is of {' or '.join(able)}; add it to models, or remove this"
-    if not any(registry.find_model(setting.model, depth) for depth in setting.layers):
-        depths = [depth for depth in (1, 2) if registry.find_model(setting.model, depth)]
+    if not any(models.find(setting.model, depth) for depth in setting.layers):
+        depths = [depth for depth in (1, 2) if models.find(setting.model, depth)]
         yield "layers", f"there is no {setting.model} of so many; use layers: [{depths[0]}]"
     yield from dict.fromkeys(p for curve in setting.curves for p in curve.made.problems())
 
@@ -204,14 +202,14 @@ def _size_problems(setting: Setting) -> Iterator[tuple[str, str]]:
 def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> Iterable[Problem]:
     """Names that point nowhere, and what only makes sense together."""
     settings = {name: read_setting(name, block) for name, block in raw["settings"].items()}
-    protocols, figures = read_protocols(raw), read_figures(raw)
+    protocols, drawn = read_protocols(raw), read_figures(raw)
     if raw["protocol"] not in protocols:
         known = ", ".join(protocols)
         text = f"there is no protocol {raw['protocol']!r}; use one of {known}"
         yield Problem(("protocol",), text)
-    config = Config(protocols.get(raw["protocol"]), protocols, settings, figures, published)
+    config = Config(protocols.get(raw["protocol"]), protocols, settings, drawn, published)
     trained = list(settings.values())
-    for name, figure in figures.items():
+    for name, figure in drawn.items():
         missing = [base for base in figure.bases if base not in settings]
         key = "settings" if "settings" in figure.block else "setting"
         for base in missing:
@@ -219,8 +217,8 @@ def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> I
             yield Problem(("figures", name, key), text)
         wrong = [b for b in figure.bases if b not in missing and not figure.draws(settings[b])]
         for base in wrong:
-            able = [k for k, kind in registry.kinds().items() if kind.draws(settings[base])]
-            fix = " or ".join(kind for kind in able if registry.kinds()[kind].own)
+            able = [k for k, kind in figures.kinds().items() if kind.draws(settings[base])]
+            fix = " or ".join(kind for kind in able if figures.kinds()[kind].own)
             text = f"{figure.kind} draws {figure.subject}, which settings.{base} is not"
             text += f"; name another, or use kind {fix}"
             yield Problem(("figures", name, key), text)
@@ -252,10 +250,10 @@ def _recipe_problems(
             text = f"{recipe} is missing; add it, as settings.{needed[recipe]} needs it"
             yield Problem(("protocols", name), text)
         for recipe, block in sorted(protocol.recipes.items()):
-            models = {m for m in registry.model_modules().values() if m.recipe == recipe}
-            models |= {curve.model for curve in curves if protocol.recipe_of(curve) == recipe}
-            exact = all(model.exact() for model in models)
-            if block.general.wide_contexts and {model.view for model in models} != {"gram"}:
+            trained = {m for m in models.modules().values() if m.recipe == recipe}
+            trained |= {curve.model for curve in curves if protocol.recipe_of(curve) == recipe}
+            exact = all(model.exact() for model in trained)
+            if block.general.wide_contexts and {model.view for model in trained} != {"gram"}:
                 text = "only linear attention of several layers has these; remove it"
                 yield Problem(("protocols", name, recipe, "wide_contexts"), text)
             for key, text in _training_problems(protocol, block, exact):

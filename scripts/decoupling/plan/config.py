@@ -7,16 +7,15 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
-from ..figures import Figure
+from .. import models, sources
+from ..figures import Figure, kinds
 from ..models import Model
 from ..models.arms import ARMS
 from ..theory.theorems import THEOREMS
 from ..train.recipe import Recipe, Run
-from . import registry
 
 Block = Mapping[str, Any]
 
-SOURCE = "gaussian"  # of settings that do not say
 SETTING_KEYS = ("source", "n", "models", "layers", "arms")  # whatever the source
 DEFAULTS = {"models": ["attention"], "layers": [1], "arms": list(THEOREMS)}
 RECIPE_KEYS = tuple(f.name for f in fields(Recipe))
@@ -35,7 +34,7 @@ class Curve:
 
     @property
     def model(self) -> type[Model]:
-        return registry.model_modules()[self.module]
+        return models.modules()[self.module]
 
     @property
     def name(self) -> str:
@@ -73,12 +72,12 @@ class Setting:
     @property
     def recipe(self) -> str | None:
         """The recipe that its source asks for, if it does."""
-        return getattr(registry.source_blocks()[self.source], "RECIPE", None)
+        return getattr(sources.blocks()[self.source], "RECIPE", None)
 
     @property
     def parts(self) -> dict[str, Setting]:
         """The settings that are trained in its place, by name: a table's folds."""
-        parts = getattr(registry.source_blocks()[self.source], "parts", None)
+        parts = getattr(sources.blocks()[self.source], "parts", None)
         if parts is None or "fold" in self.block:
             return {}
         made = parts(self.name, self.block)
@@ -89,9 +88,9 @@ class Setting:
         """Everything that is trained. A model that has no other depth is of one layer."""
         found = []
         for name in self.models:
-            depths = [depth for depth in self.layers if registry.find_model(name, depth)] or [1]
+            depths = [depth for depth in self.layers if models.find(name, depth)] or [1]
             for layers in depths:
-                module = registry.find_model(name, layers)
+                module = models.find(name, layers)
                 common = module, layers
                 rest = self.recipe, self._sizes_of(module)
                 curves = [Curve(self.name, *common, arm, *rest) for arm in self.arms]
@@ -99,7 +98,7 @@ class Setting:
         return found
 
     def _sizes_of(self, module: str) -> tuple[tuple[str, int], ...]:
-        model = registry.model_modules()[module]
+        model = models.modules()[module]
         return tuple((key, self.sizes.get(key, getattr(model, key))) for key in model.keys)
 
     @property
@@ -109,9 +108,9 @@ class Setting:
 
     def lacks(self, arm: str) -> str | None:
         """Why the model that a panel draws does not have an arm, if it does not."""
-        depths = [depth for depth in self.layers if registry.find_model(self.model, depth)] or [1]
-        found = [registry.find_model(self.model, depth) for depth in depths]
-        reasons = [registry.model_modules()[module].lacks(ARMS[arm]) for module in found]
+        depths = [depth for depth in self.layers if models.find(self.model, depth)] or [1]
+        found = [models.find(self.model, depth) for depth in depths]
+        reasons = [models.modules()[module].lacks(ARMS[arm]) for module in found]
         return reasons[0] if all(reasons) else None
 
     def drawn(self, model: str, layers: int, arms: Iterable[str]) -> list[Curve]:
@@ -272,10 +271,10 @@ def read_config(raw: Block, published: Collection[tuple[str, str]] = ()) -> Conf
 
 
 def read_setting(name: str, block: Block) -> Setting:
-    filled, sizes = DEFAULTS | dict(block), registry.model_keys()
+    filled, sizes = DEFAULTS | dict(block), models.keys()
     return Setting(
         name,
-        registry.source_of(block, SOURCE),
+        sources.source_of(block),
         {key: value for key, value in block.items() if key not in (*SETTING_KEYS, *sizes)},
         **{key: tuple(filled[key]) for key in ("n", "models", "layers", "arms")},
         sizes={key: value for key, value in block.items() if key in sizes},
@@ -287,14 +286,14 @@ def read_figures(raw: Block) -> dict[str, Figure]:
     blocks = {name: _own_figure(name, block) for name, block in raw["settings"].items()}
     blocks |= dict(raw.get("figures") or {})
     return {
-        name: registry.kinds()[blocks[name].get("kind", "panel")](name, blocks[name])
+        name: kinds()[blocks[name].get("kind", "panel")](name, blocks[name])
         for name in sorted(blocks)
     }
 
 
 def _own_figure(name: str, block: Block) -> Block:
     """The block of a figure that the config leaves out."""
-    source = registry.source_blocks()[registry.source_of(block, SOURCE)]
+    source = sources.blocks()[sources.source_of(block)]
     kind = getattr(source, "FIGURE", None)
     return {"kind": kind, "settings": [name]} if kind else {}
 
@@ -305,8 +304,8 @@ def read_protocols(raw: Block) -> dict[str, Protocol]:
 
 def recipe_names() -> list[str]:
     """The blocks that a protocol can have: the models' recipes, and the sources' own."""
-    found = {model.recipe for model in registry.model_modules().values()}
-    own = (getattr(made, "RECIPE", None) for made in registry.source_blocks().values())
+    found = {model.recipe for model in models.modules().values()}
+    own = (getattr(made, "RECIPE", None) for made in sources.blocks().values())
     return sorted(found | set(filter(None, own)))
 
 

@@ -10,7 +10,6 @@ from ... import sources
 from ...engines import HELD_OUT
 from ...figures.prompt_share import PromptShare
 from ...models.arms import ARMS
-from .. import registry
 from ..config import Config, Curve, Protocol, Setting
 from .pages import scored_curves
 from .specs import canonical_json, fingerprint
@@ -87,7 +86,7 @@ def modules(config: Config, setting: str) -> list[str]:
 
 def mem_mb(setting: Setting) -> int:
     """What grows with d: several copies of a chunk of Gram matrices."""
-    dim, _ = registry.source_blocks()[setting.source].shape(setting.block)
+    dim, _ = sources.blocks()[setting.source].shape(setting.block)
     return 1500 + round(6 * 4 * HELD_OUT * (dim + 1) ** 2 / 1e6)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ... import sources
 from ...problem.family import controls
-from ..config import SOURCE, Config, Curve
+from ..config import Config, Curve
 from .specs import mixture
 
 
@@ -53,7 +54,7 @@ def explored_settings(config: Config) -> list[str]:
         name
         for name in linear
         if "." not in name
-        and config.settings[name].source == SOURCE
+        and config.settings[name].source == sources.DEFAULT
         and controls(mixture(config.settings[name]))
     ]
 

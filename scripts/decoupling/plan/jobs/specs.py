@@ -6,8 +6,8 @@ import json
 from functools import cache
 from typing import Any
 
+from ... import sources
 from ...problem.mixture import TaskMixture
-from .. import registry
 from ..config import Config, Setting
 
 
@@ -24,8 +24,7 @@ def spec_text(setting: Setting) -> str:
 
 @cache
 def mixture(setting: Setting) -> TaskMixture:
-    source = registry.source_blocks()[setting.source]
-    return source.make_spec(setting.name, setting.block)
+    return sources.blocks()[setting.source].make_spec(setting.name, setting.block)
 
 
 @cache
@@ -35,7 +34,7 @@ def fingerprint(setting: Setting) -> str:
 
 def source_files(setting: Setting) -> list[str]:
     """Files that its contexts are drawn from."""
-    files = getattr(registry.source_blocks()[setting.source], "files", None)
+    files = getattr(sources.blocks()[setting.source], "files", None)
     return files(setting.block) if files else []
 
 
@@ -44,5 +43,5 @@ def mixtures(config: Config) -> list[str]:
     return [
         name
         for name, made in config.settings.items()
-        if hasattr(registry.source_blocks()[made.source], "make_spec")
+        if hasattr(sources.blocks()[made.source], "make_spec")
     ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .. import registry
+from ... import sources
 from ..config import Config, Setting
 from .comparisons import member
 from .specs import canonical_json
 
 CLUSTERS = 300  # for memory; how many there are is in the file
-MADE = registry.source_blocks()["table"].MADE  # data/tables/<name>.csv
+MADE = sources.blocks()["table"].MADE  # data/tables/<name>.csv
 
 
 def folds(config: Config) -> dict[str, Setting]:
@@ -42,6 +42,6 @@ def predictors(setting: Setting) -> str:
 
 def redrawn_mb(setting: Setting) -> int:
     """What the bootstrap of a fold's theory asks for: two sixth moments of x for every cluster."""
-    dim, _ = registry.source_blocks()[setting.source].shape(setting.block)
+    dim, _ = sources.blocks()[setting.source].shape(setting.block)
     moments = 2 * (dim * (dim + 1) // 2) ** 3
     return 500 + CLUSTERS * moments * 8 // 10**6

@@ -9,7 +9,6 @@ from functools import cache
 from ... import sources
 from ...models.arms import ARMS
 from ...train.recipe import Run
-from .. import registry
 from ..config import Config, Curve, Protocol, Setting
 from .specs import canonical_json
 
@@ -71,7 +70,7 @@ def modules(setting: Setting) -> list[str]:
 def mem_mb(setting: Setting) -> int:
     """For d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
     base = 1000 if all(curve.model.exact() for curve in setting.curves) else 2000
-    dim, _ = registry.source_blocks()[setting.source].shape(setting.block)
+    dim, _ = sources.blocks()[setting.source].shape(setting.block)
     # What grows with n: the tokens of a batch, where sequences are trained on.
     sequences = any(curve.model.view in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
@@ -80,7 +79,7 @@ def mem_mb(setting: Setting) -> int:
 
 def moments_mb(setting: Setting) -> int:
     """What grows with d: the fourth moments, and tables on the way to them, four a task."""
-    dim, tasks = registry.source_blocks()[setting.source].shape(setting.block)
+    dim, tasks = sources.blocks()[setting.source].shape(setting.block)
     return round(4 * tasks * 8 * (dim + 1) ** 4 / 1e6)
 
 
