@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from decoupling import engines  # noqa: E402
 from decoupling.models.arms import ARMS  # noqa: E402
+from decoupling.models.curve import Curve  # noqa: E402
 from decoupling.models.one_layer import risk  # noqa: E402
 from decoupling.plan.config import read_setting  # noqa: E402
 from decoupling.problem.mixture import TaskMixture  # noqa: E402
@@ -39,7 +40,7 @@ EVERY = 100  # iterations between two looks
 def trajectory(mix: TaskMixture, n: int) -> pd.DataFrame:
     """Least risks over seeds, a row per look; the best prompts centre the moments."""
     engine = engines.load("moments")(GaussianContexts(mix, n))
-    run = Run("attention", "attention", 1, "plain", ARMS["plain"], RECIPE)
+    run = Run(Curve(mix.name, "attention", "attention", 1, "plain", ARMS["plain"]), RECIPE)
     track = Track(run, engine, (mix.dim, mix.tasks), range(SEEDS))
     exact = population_moments(mix, n)
     moments = {"plain": exact, "finetune": centred(exact, mix)}

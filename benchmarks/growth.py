@@ -52,7 +52,7 @@ def new_project(folder: Path, seeds: int) -> Project:
 def make_runs(project: Project, setting: str, under: Path) -> list[str]:
     """A setting's run files, and their names."""
     block = project.config["settings"][setting]
-    trained = [(c.name, c.layers, c.arm) for c in read_setting(setting, block).curves]
+    trained = [(c.model, c.layers, c.arm) for c in read_setting(setting, block).curves]
     curves = pd.DataFrame(trained, columns=["model", "layers", "arm"]).assign(
         setting=setting, iterations=1, status="ok"
     )

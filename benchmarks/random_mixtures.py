@@ -21,7 +21,9 @@ import yaml
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from decoupling.plan.config import Curve, read_config  # noqa: E402
+from decoupling.models import arms  # noqa: E402
+from decoupling.models.curve import Curve  # noqa: E402
+from decoupling.plan.config import read_config  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.theory.optimum import optima  # noqa: E402
 from decoupling.theory.sampled import draw_mixture  # noqa: E402
@@ -43,7 +45,10 @@ def main() -> None:
     for index in range(FIRST, FIRST + args.count):
         mix, _ = draw_mixture(seed, index)
         for n in args.n:
-            runs = [config.protocol.run(Curve(mix.name, "attention", 1, arm)) for arm in ARMS]
+            curves = [
+                Curve(mix.name, "attention", "attention", 1, arm, arms.ARMS[arm]) for arm in ARMS
+            ]
+            runs = [config.protocol.run(curve) for curve in curves]
             rows = pd.DataFrame(train(GaussianContexts(mix, n), runs, range(args.seeds)).rows)
             best = optima(mix, n)
             for arm in ARMS:

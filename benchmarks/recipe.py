@@ -24,6 +24,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from decoupling.models.arms import ARMS  # noqa: E402
+from decoupling.models.curve import Curve  # noqa: E402
 from decoupling.plan.config import read_config, read_setting  # noqa: E402
 from decoupling.plan.jobs.training import setting_runs  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
@@ -209,9 +210,10 @@ def one_layer(config: dict, arm: str, n: int, seeds: int) -> None:
     setting = SETTING[arm]
     mix = make_spec(setting, read_setting(setting, config["settings"][setting]).block)
     optimum = optima(mix, n)[arm]
+    curve = Curve(setting, "attention", "attention", 1, arm, ARMS[arm])
     print("| recipe | best seed | median seed | seeds within 1% |\n|---|---|---|---|")
     for name, fields in VARIANTS[arm].items():
-        run = Run("attention", "attention", 1, arm, ARMS[arm], Recipe(**fields))
+        run = Run(curve, Recipe(**fields))
         rows = train(GaussianContexts(mix, n), [run], range(seeds)).rows
         gap = np.array([row["risk"] for row in rows]) / optimum - 1
         best, median = 100 * np.nanmin(gap), 100 * np.nanmedian(gap)

@@ -15,10 +15,11 @@ import yaml
 from decoupling import engines, models
 from decoupling.models.arms import ARMS
 from decoupling.models.attention import Attention
+from decoupling.models.curve import Curve
 from decoupling.plan import jobs
 from decoupling.plan.config import read_config
 from decoupling.problem.streams import Stream
-from decoupling.results.bounds import ERRORS, Member, bounds, read_parameters
+from decoupling.results.bounds import ERRORS, bounds, read_parameters
 from decoupling.sources.gaussian.contexts import GaussianContexts
 from decoupling.tables import PARAMETERS, read_table, write_table
 from decoupling.train.recipe import Recipe, Run
@@ -32,19 +33,19 @@ RECIPE = Recipe(gradient=256, iterations=60, lr=0.02, test_contexts=COUNT, init_
 BAYES = {"risk": 0.6, "risk_se": 0.001}
 
 
-def softmax(arm: str, heads: int = 2, setting: str = "own") -> Member:
+def softmax(arm: str, heads: int = 2, setting: str = "own") -> Curve:
     sizes = (("attention_heads", heads),)
-    return Member(setting, "softmax", "softmax", 1, arm, ARMS[arm], sizes)
+    return Curve(setting, "softmax", "softmax", 1, arm, ARMS[arm], sizes)
 
 
-def transformer(arm: str, layers: int = 1, width: int = 8) -> Member:
+def transformer(arm: str, layers: int = 1, width: int = 8) -> Curve:
     sizes = (("width", width), ("attention_heads", 2))
-    return Member("own", "transformer", "transformer", layers, arm, ARMS[arm], sizes)
+    return Curve("own", "transformer", "transformer", layers, arm, ARMS[arm], sizes)
 
 
-def member(layers: int = 2, arm: str = "joint", setting: str = "own", model="attention") -> Member:
+def member(layers: int = 2, arm: str = "joint", setting: str = "own", model="attention") -> Curve:
     module = "layered" if layers > 1 else model
-    return Member(setting, module, model, layers, arm, ARMS[arm])
+    return Curve(setting, module, model, layers, arm, ARMS[arm])
 
 
 CONTAINS = [  # whether the first contains the second, and by which name
@@ -93,8 +94,8 @@ CONTAINS = [  # whether the first contains the second, and by which name
 
 
 @pytest.mark.parametrize(("one", "other", "name"), CONTAINS)
-def test_who_contains_whom(one: Member, other: Member, name: str | None):
-    assert one.contains(other) == name
+def test_who_contains_whom(one: Curve, other: Curve, name: str | None):
+    assert one.includes(other) == name
 
 
 @pytest.mark.parametrize(("model", "arm"), MODEL_ARMS)
@@ -110,16 +111,16 @@ def test_errors_of_one_layer_are_those_of_the_literal_model(model: str, arm: str
 
 
 @pytest.fixture(scope="module")
-def members() -> list[Member]:
+def members() -> list[Curve]:
     return [member(2, "plain"), member(2, "joint"), member(1, "joint", setting="other")]
 
 
 @pytest.fixture(scope="module")
-def trained(members: list[Member]) -> Trained:
+def trained(members: list[Curve]) -> Trained:
     found = Trained([], [])
     for one in members:
         contexts = GaussianContexts(replace(MIX, name=one.setting), 6)
-        run = Run(one.module, one.model, one.layers, one.arm, one.parts, RECIPE)
+        run = Run(one, RECIPE)
         made = train(contexts, [run], range(2))
         found.rows.extend(made.rows)
         found.parameters.extend(made.parameters)
@@ -143,7 +144,7 @@ def test_differences_are_of_the_reported_risks_and_paired(members, trained, para
         ("joint", "plain"), ("joint", "1 layer"), ("joint", "Bayes"), ("plain", "Bayes")
     }  # fmt: skip
 
-    def errors(one: Member) -> np.ndarray:
+    def errors(one: Curve) -> np.ndarray:
         model = models.load(one.module)(MIX.dim, MIX.tasks, one.layers)
         engine = engines.load(model.view)(CONTEXTS)
         arrays = {name: engine.array(value[None]) for name, value in parameters[one].items()}

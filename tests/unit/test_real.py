@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from decoupling.models.arms import ARMS
+from decoupling.models.curve import Curve
 from decoupling.plan.config import Setting, read_config
 from decoupling.plan.jobs.tables import predictors
 from decoupling.plan.jobs.training import setting_runs
 from decoupling.problem.design import Design
 from decoupling.results.aggregate import label_power, seed_minimum
-from decoupling.results.bounds import Member, parse_member, read_parameters
+from decoupling.results.bounds import read_parameters
 from decoupling.results.held_out import held_out_rows, predict
 from decoupling.results.real import real_rows
 from decoupling.results.redrawn import THEORY_DRAWS, cluster_weights, redrawn_rows
@@ -41,8 +42,8 @@ def fold_settings(block: dict, models: tuple[str, ...] = ("attention", "reduced"
     return {"protocol": config.protocol, "parts": config.settings["x"].parts}
 
 
-def members(setting: Setting) -> list[Member]:
-    return [parse_member(fields) for fields in json.loads(predictors(setting))]
+def members(setting: Setting) -> list[Curve]:
+    return [Curve.from_dict(fields) for fields in json.loads(predictors(setting))]
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +99,7 @@ def test_seeds_are_chosen_on_training_units(trained: dict):
     fold, rows = trained["folds"][0], pd.DataFrame(trained["runs"][0])
     contexts, best = fold.training_contexts(N), rows.groupby(["model", "arm"]).selection_risk.min()
     for member, params in trained["parameters"][0].items():
-        made = member.made(fold.mix.dim, fold.mix.tasks)
+        made = member.build(fold.mix.dim, fold.mix.tasks)
         layer = made.one_layer({name: a[None] for name, a in params.items()})
         errors = predict(layer, contexts, contexts.grams) - contexts.label
         assert best[member.model, member.arm] == pytest.approx((errors**2).mean(), rel=1e-9)

@@ -29,8 +29,8 @@ class AgainstLinear(Figure):
     @classmethod
     def draws(cls, setting: Setting) -> bool:
         """What has theorems of its own is for a panel."""
-        linear = any(c.model.has_theorem() for c in setting.curves if c.name == setting.model)
-        return super().draws(setting) and not linear
+        own = (c.model_class for c in setting.curves if c.model == setting.model)
+        return super().draws(setting) and not any(model.has_theorem() for model in own)
 
     def problems(self, config: Config) -> Iterator[Problem]:
         for base in self.bases:
@@ -46,8 +46,8 @@ class AgainstLinear(Figure):
         arms, layers = [curve.arm for curve in drawn], drawn[0].layers
         return {
             "setting": drawn[0].setting,
-            "model": drawn[0].name,
-            "title": drawn[0].name.capitalize() + (f", {layers} layers" if layers > 1 else ""),
+            "model": drawn[0].model,
+            "title": drawn[0].model.capitalize() + (f", {layers} layers" if layers > 1 else ""),
             "layers": layers,
             "arms": arms,
             "dashed": "theorem",

@@ -31,7 +31,7 @@ class AttentionHeads(Figure):
     @classmethod
     def draws(cls, setting: Setting) -> bool:
         """What has attention heads."""
-        models = [curve.model for curve in setting.curves if curve.name == setting.model]
+        models = [curve.model_class for curve in setting.curves if curve.model == setting.model]
         return super().draws(setting) and any(KEY in model.keys for model in models)
 
     def problems(self, config: Config) -> Iterator[Problem]:
@@ -49,7 +49,7 @@ class AttentionHeads(Figure):
     def _members(self, settings: Mapping[str, Setting]) -> list[tuple[int, str]]:
         """Heads and setting: the base itself has some number of them."""
         base = settings[self.block["setting"]]
-        own = next(dict(curve.sizes)[KEY] for curve in base.curves if curve.name == base.model)
+        own = next(dict(curve.sizes)[KEY] for curve in base.curves if curve.model == base.model)
         return [
             (heads, base.name if heads == own else f"{self.name}.{heads}")
             for heads in sorted(self.block[KEY])
@@ -73,7 +73,7 @@ class AttentionHeads(Figure):
         drawn = self._drawn(base)
         return {
             "setting": base.name,
-            "model": drawn[0].name,
+            "model": drawn[0].model,
             "arms": [curve.arm for curve in drawn],
             "n": list(self.block["n"]),
             "points": [

@@ -48,7 +48,7 @@ class Depth(Figure):
         base, curves = self.bases[0], self.curves(config)
         return {
             "setting": base,
-            "model": curves[0].name,
+            "model": curves[0].model,
             "arms": list(dict.fromkeys(curve.arm for curve in curves)),
             "n": list(config.settings[base].n),
             "points": [

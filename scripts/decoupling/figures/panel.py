@@ -59,7 +59,7 @@ class Panel(Figure):
             fix = f"use dashed_arms: [{known}]" if known else "use none"
             yield "dashed", f"{dashed} has no curve of {', '.join(without)}; {fix}"
         depths = self._depths(config)
-        drawn = [curve.model for curve in setting.curves if curve.name == setting.model]
+        drawn = [curve.model_class for curve in setting.curves if curve.model == setting.model]
         if dashed in COMPUTED and 1 in depths and not any(model.has_theorem() for model in drawn):
             text = f"is of linear attention, not of {setting.model}"
             yield "dashed", f"{dashed} {text}; use none, or kind: against_linear"
@@ -86,7 +86,8 @@ class Panel(Figure):
         drawn = setting.drawn(setting.model, layers, self.block.get("arms", setting.arms))
         arms = [curve.arm for curve in drawn]
         one_layer = layers == 1
-        default = "theorem" if any("theorem" in c.model.references for c in drawn) else "none"
+        has_theorem = any(curve.model_class.has_theorem() for curve in drawn)
+        default = "theorem" if has_theorem else "none"
         return {
             "setting": self.bases[0],
             "model": setting.model,

@@ -36,7 +36,7 @@ class PromptShare(Figure):
 
     @staticmethod
     def drawn(setting: Setting) -> list[Curve]:
-        return [c for c in setting.curves if c.prompted and c.model.view == VIEW]
+        return [c for c in setting.curves if c.trains.prompted and c.model_class.view == VIEW]
 
     def needs(self, config: Config) -> Needs:
         folder = f"data/{config.protocol.name}/prompt_share"

@@ -162,7 +162,7 @@ def _spec_problems(name: str, block: Block) -> list[str]:
         except InputError as error:
             found += error.problems
     for curve in setting.curves:
-        if sources.engine_of(setting.source, curve.model.view) is None:
+        if sources.engine_of(setting.source, curve.model_class.view) is None:
             if curve.layers > 1:
                 fix = "serves models of one layer; use layers: [1]"
                 found.append(f"settings.{name}.layers: a {setting.source} {fix}")
@@ -172,7 +172,7 @@ def _spec_problems(name: str, block: Block) -> list[str]:
                     for model in models.modules().values()
                     if model.takes(1) and sources.engine_of(setting.source, model.view)
                 ]
-                fix = f"cannot serve {curve.name}; use {' or '.join(sorted(served))}"
+                fix = f"cannot serve {curve.model}; use {' or '.join(sorted(served))}"
                 found.append(f"settings.{name}.models: a {setting.source} {fix}")
             break
     trained = {curve.arm for curve in setting.curves}
@@ -196,7 +196,7 @@ def _size_problems(setting: Setting) -> Iterator[tuple[str, str]]:
     if not any(models.find(setting.model, depth) for depth in setting.layers):
         depths = [depth for depth in (1, 2) if models.find(setting.model, depth)]
         yield "layers", f"there is no {setting.model} of so many; use layers: [{depths[0]}]"
-    yield from dict.fromkeys(p for curve in setting.curves for p in curve.made.problems())
+    yield from dict.fromkeys(p for curve in setting.curves for p in curve.build().problems())
 
 
 def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> Iterable[Problem]:
@@ -226,8 +226,8 @@ def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> I
             yield from (Problem(("figures", name, k), t) for k, t in figure.problems(config))
             made = figure.varied(settings)
             trained += made
-            wrong_sizes = (p for one in made for curve in one.curves for p in curve.made.problems())
-            for _, text in dict.fromkeys(wrong_sizes):
+            wrong = (p for one in made for curve in one.curves for p in curve.build().problems())
+            for _, text in dict.fromkeys(wrong):
                 yield Problem(("figures", name), text)
         same = figure.own and figure.bases == [name]
         if name in settings and not same:
@@ -251,7 +251,9 @@ def _recipe_problems(
             yield Problem(("protocols", name), text)
         for recipe, block in sorted(protocol.recipes.items()):
             trained = {m for m in models.modules().values() if m.recipe == recipe}
-            trained |= {curve.model for curve in curves if protocol.recipe_of(curve) == recipe}
+            trained |= {
+                curve.model_class for curve in curves if protocol.recipe_of(curve) == recipe
+            }
             exact = all(model.exact() for model in trained)
             if block.general.wide_contexts and {model.view for model in trained} != {"gram"}:
                 text = "only linear attention of several layers has these; remove it"

@@ -9,8 +9,8 @@ from typing import Any
 
 from .. import models, sources
 from ..figures import Figure, kinds
-from ..models import Model
 from ..models.arms import ARMS
+from ..models.curve import Curve
 from ..theory.theorems import THEOREMS
 from ..train.recipe import Recipe, Run
 
@@ -19,36 +19,6 @@ Block = Mapping[str, Any]
 SETTING_KEYS = ("source", "n", "models", "layers", "arms")  # whatever the source
 DEFAULTS = {"models": ["attention"], "layers": [1], "arms": list(THEOREMS)}
 RECIPE_KEYS = tuple(f.name for f in fields(Recipe))
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A trained curve: an arm of a model in a setting, against n."""
-
-    setting: str
-    module: str  # of the model
-    layers: int
-    arm: str
-    own_recipe: str | None = None  # its source's, in protocols that have it
-    sizes: tuple[tuple[str, int], ...] = ()  # the model's own, by name
-
-    @property
-    def model(self) -> type[Model]:
-        return models.modules()[self.module]
-
-    @property
-    def name(self) -> str:
-        """The model's, in the config and in tables."""
-        return self.model.name
-
-    @property
-    def prompted(self) -> bool:
-        return ARMS[self.arm].prompted
-
-    @property
-    def made(self) -> Model:
-        """The model, of whatever mixture: to ask what it contains."""
-        return self.model(1, 1, self.layers, **dict(self.sizes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +61,12 @@ class Setting:
             depths = [depth for depth in self.layers if models.find(name, depth)] or [1]
             for layers in depths:
                 module = models.find(name, layers)
-                common = module, layers
-                rest = self.recipe, self._sizes_of(module)
-                curves = [Curve(self.name, *common, arm, *rest) for arm in self.arms]
-                found += [curve for curve in curves if curve.model.lacks(ARMS[curve.arm]) is None]
+                model, rest = models.modules()[module], (self._sizes_of(module), self.recipe)
+                found += [
+                    Curve(self.name, module, name, layers, arm, ARMS[arm], *rest)
+                    for arm in self.arms
+                    if model.lacks(ARMS[arm]) is None
+                ]
         return found
 
     def _sizes_of(self, module: str) -> tuple[tuple[str, int], ...]:
@@ -104,7 +76,7 @@ class Setting:
     @property
     def depths(self) -> list[int]:
         """Of the model that a panel draws."""
-        return sorted({curve.layers for curve in self.curves if curve.name == self.model})
+        return sorted({curve.layers for curve in self.curves if curve.model == self.model})
 
     def lacks(self, arm: str) -> str | None:
         """Why the model that a panel draws does not have an arm, if it does not."""
@@ -115,7 +87,7 @@ class Setting:
 
     def drawn(self, model: str, layers: int, arms: Iterable[str]) -> list[Curve]:
         """The curves of a model and depth, in the order of `arms`."""
-        there = {c.arm: c for c in self.curves if (c.name, c.layers) == (model, layers)}
+        there = {c.arm: c for c in self.curves if (c.model, c.layers) == (model, layers)}
         return [there[arm] for arm in arms if arm in there]
 
     def resized(
@@ -169,16 +141,13 @@ class Protocol:
 
     def recipe_of(self, curve: Curve) -> str:
         """The name of the block that trains it."""
-        own = curve.own_recipe
-        return own if own in self.recipes else curve.model.recipe
+        own = curve.recipe
+        return own if own in self.recipes else curve.model_class.recipe
 
     def run(self, curve: Curve) -> Run:
         block = self.recipes[self.recipe_of(curve)]
         recipe = block.of(curve.arm)
-        arm = curve.arm, ARMS[curve.arm]
-        return Run(
-            curve.module, curve.name, curve.layers, *arm, recipe, block.seeds, sizes=curve.sizes
-        )
+        return Run(curve, recipe, block.seeds)
 
     def note(self, curves: Iterable[Curve]) -> str:
         """What the protocol is for these curves: the small print of a figure."""
@@ -205,8 +174,8 @@ class Protocol:
 
 def _whose(curves: Iterable[Curve], others: Iterable[Curve]) -> str:
     """What a recipe trains, in a word: models, or a depth where others have the same models."""
-    names = sorted({curve.name for curve in curves})
-    if not set(names) & {curve.name for curve in others}:
+    names = sorted({curve.model for curve in curves})
+    if not set(names) & {curve.model for curve in others}:
         return ", ".join(names)
     return "deeper" if any(curve.layers > 1 for curve in curves) else "1 layer"
 
@@ -214,7 +183,7 @@ def _whose(curves: Iterable[Curve], others: Iterable[Curve]) -> str:
 def _race(runs: Iterable[Run], plain: Recipe) -> str:
     """What is fine-tuned has the winners of plain's race, or every seed where it has none; whether
     `plain` itself is drawn or not."""
-    decided = {run.arm: run.recipe if run.parts.weights else plain for run in runs}
+    decided = {run.curve.arm: run.recipe if run.curve.trains.weights else plain for run in runs}
     apart = {arm for arm, recipe in decided.items() if not recipe.race}
     if len(apart) == len(decided):
         return ""

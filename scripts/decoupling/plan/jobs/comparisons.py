@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import cache
-from typing import Any
 
 from ... import sources
 from ...engines import HELD_OUT
 from ...figures.prompt_share import PromptShare
-from ...models.arms import ARMS
 from ..config import Config, Curve, Protocol, Setting
 from .pages import scored_curves
 from .specs import canonical_json, fingerprint
@@ -17,19 +14,13 @@ from .specs import canonical_json, fingerprint
 
 def bounded(setting: Setting) -> list[Curve]:
     """Trained curves without a theorem, which are held to what they contain."""
-    return [curve for curve in setting.curves if not curve.model.has_theorem()]
+    return [curve for curve in setting.curves if not curve.model_class.has_theorem()]
 
 
 def relatives(config: Config, setting: str) -> list[str]:
     """The settings with its mixture whose curves it is compared with, itself among them. Of
     what figures make of settings, only what is on the scoreboard is among them."""
     return sorted({setting, *(curve.setting for curve in _members(config, setting))})
-
-
-def _is_below(curve: Curve, other: Curve) -> bool:
-    """Whether it is the same of a smaller size, and a case of it."""
-    same = (curve.name, curve.arm) == (other.name, other.arm)
-    return same and ARMS[other.arm].weights and other.made.contains(curve.made) is not None
 
 
 @cache
@@ -47,39 +38,26 @@ def _members(config: Config, setting: str) -> list[Curve]:
     below: dict[tuple, Curve] = {}
     for name in alike:
         for curve in config.settings[name].curves:
-            if any(_is_below(curve, other) for other in own):
-                below.setdefault((curve.name, curve.layers, curve.sizes, curve.arm), curve)
+            if any(other.includes_smaller(curve) for other in own):
+                below.setdefault((curve.model, curve.layers, curve.sizes, curve.arm), curve)
     return list(dict.fromkeys([*own, *below.values()]))
 
 
 def members(config: Config, setting: str) -> str:
     """What is evaluated together, as the script takes it."""
-    return canonical_json([member(curve) for curve in _members(config, setting)])
+    return canonical_json([curve.to_dict() for curve in _members(config, setting)])
 
 
 def prompted(setting: Setting) -> str:
     """The curves whose prompt's share of attention can be measured, as the script takes them."""
-    return canonical_json([member(curve) for curve in PromptShare.drawn(setting)])
-
-
-def member(curve: Curve) -> dict[str, Any]:
-    """What is trained, as scripts that evaluate it take it."""
-    return {
-        "setting": curve.setting,
-        "module": curve.module,
-        "model": curve.name,
-        "layers": curve.layers,
-        "arm": curve.arm,
-        "parts": asdict(ARMS[curve.arm]),
-        "sizes": curve.sizes,
-    }
+    return canonical_json([curve.to_dict() for curve in PromptShare.drawn(setting)])
 
 
 def modules(config: Config, setting: str) -> list[str]:
     source = config.settings[setting].source
     found = {f"sources.{source}.contexts"}
     for curve in _members(config, setting):
-        engine = sources.engine_of(source, curve.model.view)
+        engine = sources.engine_of(source, curve.model_class.view)
         found |= {f"models.{curve.module}", f"engines.{engine}"}
     return sorted(found)
 

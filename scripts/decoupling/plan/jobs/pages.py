@@ -13,7 +13,7 @@ from .specs import mixture
 
 def scored_curves(config: Config, with_references: bool = False) -> list[Curve]:
     """The trained curves of the scoreboard; or only those that have references."""
-    return [c for _, c in config.scored if c.model.references or not with_references]
+    return [c for _, c in config.scored if c.model_class.references or not with_references]
 
 
 def scored_settings(config: Config, with_references: bool = False) -> list[str]:
@@ -26,11 +26,8 @@ def scoreboard_rows(config: Config) -> list[dict[str, Any]]:
     return [
         {
             "panel": panel,
-            "setting": curve.setting,
-            "model": curve.name,
-            "layers": curve.layers,
-            "arm": curve.arm,
-            "references": list(curve.model.references),
+            **curve.point,
+            "references": list(curve.model_class.references),
         }
         for panel, curve in config.scored
     ]
@@ -48,7 +45,7 @@ def explored_settings(config: Config) -> list[str]:
     linear = [
         name
         for name, setting in config.settings.items()
-        if any(curve.model.exact() or curve.name == "attention" for curve in setting.curves)
+        if any(curve.model_class.exact() or curve.model == "attention" for curve in setting.curves)
     ]
     return [
         name
@@ -65,7 +62,7 @@ def explorer_presets(config: Config) -> list[dict[str, Any]]:
     for name in explored_settings(config):
         setting = config.settings[name]
         figure = config.figures.get(name)
-        depths = sorted({c.layers for c in setting.curves if c.name == "attention"}) or [1]
+        depths = sorted({c.layers for c in setting.curves if c.model == "attention"}) or [1]
         found += [
             {
                 "name": name if len(depths) == 1 else f"{name}.{layers}",

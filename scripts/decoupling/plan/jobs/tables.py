@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ... import sources
 from ..config import Config, Setting
-from .comparisons import member
 from .specs import canonical_json
 
 CLUSTERS = 300  # for memory; how many there are is in the file
@@ -37,7 +36,7 @@ def model_modules(setting: Setting) -> list[str]:
 
 def predictors(setting: Setting) -> str:
     """What is trained, as the script that tests it takes it."""
-    return canonical_json([member(curve) for curve in setting.curves])
+    return canonical_json([curve.to_dict() for curve in setting.curves])
 
 
 def redrawn_mb(setting: Setting) -> int:

@@ -36,8 +36,8 @@ def _trained(setting: Setting) -> dict[Curve, bool]:
     where nobody asked for it."""
     curves = dict.fromkeys(setting.curves, True)
     for curve in setting.curves:
-        if not ARMS[curve.arm].weights:
-            curves.setdefault(replace(curve, arm="plain"), False)
+        if not curve.trains.weights:
+            curves.setdefault(replace(curve, arm="plain", trains=ARMS["plain"]), False)
     return curves
 
 
@@ -62,17 +62,17 @@ def modules(setting: Setting) -> list[str]:
     """The modules that a setting's training loads by name."""
     found = {f"sources.{setting.source}.contexts"}
     for curve in setting.curves:
-        engine = sources.engine_of(setting.source, curve.model.view)
+        engine = sources.engine_of(setting.source, curve.model_class.view)
         found |= {f"models.{curve.module}", f"engines.{engine}"}
     return sorted(found)
 
 
 def mem_mb(setting: Setting) -> int:
     """For d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
-    base = 1000 if all(curve.model.exact() for curve in setting.curves) else 2000
+    base = 1000 if all(curve.model_class.exact() for curve in setting.curves) else 2000
     dim, _ = sources.blocks()[setting.source].shape(setting.block)
     # What grows with n: the tokens of a batch, where sequences are trained on.
-    sequences = any(curve.model.view in SEQUENCES for curve in setting.curves)
+    sequences = any(curve.model_class.view in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
     return base + moments_mb(setting) + round(tokens)
 
@@ -99,8 +99,8 @@ def _minutes(protocol: Protocol, curve: Curve) -> float:
     run = protocol.run(curve)
     if run.recipe.gradient == "exact":
         return 0
-    seeds = 1 if curve.model.exact() else min(run.seeds, protocol.seeds_per_job)
-    return seeds * run.recipe.contexts / curve.model.contexts_per_minute
+    seeds = 1 if curve.model_class.exact() else min(run.seeds, protocol.seeds_per_job)
+    return seeds * run.recipe.contexts / curve.model_class.contexts_per_minute
 
 
 def priority(protocol: Protocol, setting: Setting, n: int) -> int:
@@ -108,8 +108,8 @@ def priority(protocol: Protocol, setting: Setting, n: int) -> int:
     run alone in the end."""
 
     def work(curve: Curve) -> float:
-        weights = sum(math.prod(shape) for shape in curve.made.weight_shapes.values())
-        length = n if curve.model.view in SEQUENCES else 1
+        weights = sum(math.prod(shape) for shape in curve.build().weight_shapes.values())
+        length = n if curve.model_class.view in SEQUENCES else 1
         return _minutes(protocol, curve) * weights * length
 
     return round(sum(map(work, _trained(setting))))
@@ -117,7 +117,7 @@ def priority(protocol: Protocol, setting: Setting, n: int) -> int:
 
 def device(protocol: Protocol, setting: Setting) -> str:
     """Models that see only moments are trained on the CPU, whatever the protocol says."""
-    return "cpu" if all(curve.model.exact() for curve in setting.curves) else protocol.device
+    return "cpu" if all(curve.model_class.exact() for curve in setting.curves) else protocol.device
 
 
 def gpus(protocol: Protocol, setting: Setting) -> int | None:
