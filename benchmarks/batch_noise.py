@@ -20,10 +20,10 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from decoupling import engines  # noqa: E402
+from decoupling.config.settings import Setting  # noqa: E402
 from decoupling.models.arms import ARMS  # noqa: E402
 from decoupling.models.curve import Curve  # noqa: E402
 from decoupling.models.one_layer import risk  # noqa: E402
-from decoupling.plan.config import read_setting  # noqa: E402
 from decoupling.problem.mixture import TaskMixture  # noqa: E402
 from decoupling.problem.moments import centred, population_moments  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, nargs="+", default=[1, 10, 50])
     args = parser.parse_args()
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    mix = make_spec("fig2c", read_setting("fig2c", config["settings"]["fig2c"]).block)
+    mix = make_spec("fig2c", Setting.read("fig2c", config["settings"]["fig2c"]).block)
     print("n,plain_mean,plain_std,finetune_mean,finetune_std")
     for n in args.n:
         looks = trajectory(mix, n)

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from decoupling.models import arms  # noqa: E402
 from decoupling.models.curve import Curve  # noqa: E402
-from decoupling.plan.config import read_config  # noqa: E402
+from decoupling.plan.read import load, of_clone  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.theory.optimum import optima  # noqa: E402
 from decoupling.theory.sampled import draw_mixture  # noqa: E402
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, nargs="+", default=[2, 12])
     parser.add_argument("--seeds", type=int, default=50)
     args = parser.parse_args()
-    config = read_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
+    config = load(yaml.safe_load((ROOT / "config/config.yaml").read_text()), **of_clone(ROOT))
     seed = config.figures["mixtures"].block["seed"]
     print("mixture,d,K,noise_var,n,arm,best,median,within,values")
     for index in range(FIRST, FIRST + args.count):

@@ -1,7 +1,7 @@
 # Needs kept results (data/reference), theory and the authors' risks. Makes docs/reproduction.md,
 # which is committed: its numbers are the data's.
 
-PAGES = jobs.pages.page_settings(CONFIG)
+PAGES = comparisons.page_settings(CONFIG)
 PAGE_SETTINGS = sorted({name for page in PAGES.values() for name in page})
 TEMPLATE = ROOT / "docs/reproduction.md.j2"
 KEPT = ROOT / "data/reference"
@@ -40,7 +40,7 @@ rule reproduction:
         kept=KEPT,
         published=PUBLISHED,
         figure_2b=FIGURE_2B,
-        figures=jobs.specs.canonical_json(PAGES),
+        figures=jobs.canonical_json(PAGES),
     shell:
         "python {params.scripts:q}/reproduction.py --template {params.template:q}"
         " --kept {params.kept:q} --figures {params.figures:q} --specs {input.specs}"

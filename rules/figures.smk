@@ -31,8 +31,8 @@ rule figure:
         ),
         published=overlaid,
         kind=lambda wildcards: figure(wildcards).kind,
-        drawing=lambda wildcards: jobs.specs.canonical_json(figure(wildcards).drawing(CONFIG)),
-        note=lambda wildcards: CONFIG.note(wildcards.figure),
+        drawing=lambda wildcards: jobs.canonical_json(figure(wildcards).drawing(CONFIG)),
+        note=lambda wildcards: figure(wildcards).note(CONFIG),
         more=lambda wildcards: [
             f"{name}={file}"
             for name, files in figure(wildcards).needs(CONFIG).more.items()

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
+import configs
 import literal
 import mixtures
 import numpy as np
 import pytest
 import torch
-import yaml
 from decoupling import engines, models
 from decoupling.models.arms import ARMS
 from decoupling.models.attention import Attention
 from decoupling.models.curve import Curve
-from decoupling.plan import jobs
-from decoupling.plan.config import read_config
+from decoupling.plan import comparisons
 from decoupling.problem.streams import Stream
 from decoupling.results.bounds import ERRORS, bounds, read_parameters
 from decoupling.sources.gaussian.contexts import GaussianContexts
@@ -185,15 +183,12 @@ def test_below_bayes_is_seen(members, parameters):
     assert {row["holds"] for row in rows if row["bound"] == "Bayes"} == {False}
 
 
-CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
-
-
 def compared(setting: str, **settings) -> list[tuple[str, int, str]]:
     """With what a setting's bounded curves are evaluated."""
-    config = read_config(CONFIG | {"settings": CONFIG["settings"] | settings})
-    found = json.loads(jobs.comparisons.members(config, setting))
+    config = configs.read(configs.SHIPPED | {"settings": configs.SHIPPED["settings"] | settings})
+    found = json.loads(comparisons.members(config, setting))
     assert {one["setting"] for one in found} | {setting} == set(
-        jobs.comparisons.relatives(config, setting)
+        comparisons.relatives(config, setting)
     )
     return [(one["setting"], one["layers"], one["arm"]) for one in found]
 
@@ -207,7 +202,7 @@ def test_depths_of_a_mixture_are_found_by_its_numbers():
 
 def test_one_curve_of_a_kind_and_none_that_nobody_trains():
     """fig2a's mixture is trained by two settings and varied by a figure."""
-    mine = CONFIG["settings"]["fig2a"] | {"models": ["attention"], "layers": [2]}
+    mine = configs.SHIPPED["settings"]["fig2a"] | {"models": ["attention"], "layers": [2]}
     found = compared("mine", mine=mine)
     assert [one for one in found if one[1] == 1] == [
         ("fig2a", 1, "plain"),
@@ -216,7 +211,7 @@ def test_one_curve_of_a_kind_and_none_that_nobody_trains():
 
 
 def test_a_setting_of_several_depths_is_compared_with_itself():
-    mine = CONFIG["settings"]["fig2a"] | {"models": ["attention"], "layers": [1, 2]}
+    mine = configs.SHIPPED["settings"]["fig2a"] | {"models": ["attention"], "layers": [1, 2]}
     assert {name for name, _, _ in compared("mine", mine=mine)} == {"mine"}
 
 
@@ -242,7 +237,7 @@ def test_one_layer_without_a_theorem_is_held_to_bounds(parameters, monkeypatch):
 def test_bounds_of_the_shipped_config():
     deeper = ["figA2b", "figA2c", "figA2e", "figA2f"]
     softmax = ["softmax_clean", *(f"softmax_heads.{heads}" for heads in (1, 4, 8)), "softmax_noisy"]
-    assert jobs.comparisons.bounded_settings(read_config(CONFIG)) == [
+    assert comparisons.bounded_settings(configs.read()) == [
         *deeper,
         *softmax,
         "transformer",

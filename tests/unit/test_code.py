@@ -120,7 +120,8 @@ def test_an_edit_reruns_exactly_the_jobs_that_import_it(fresh, imported: dict):
         assert changed == {name for name in JOBS if module in imported[name]}, module
         used |= {module} if changed else set()
     reading = {f"sources.{source}.block" for source in sources.blocks()}
-    planning = {module for module in library_modules() if module.split(".")[0] == "plan"}
+    packages = ("plan", "config")
+    planning = {module for module in library_modules() if module.split(".")[0] in packages}
     assert set(library_modules()) - used == planning | reading
 
 

@@ -7,10 +7,9 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import configs
 import pandas as pd
 import pytest
-import yaml
-from decoupling.plan.config import read_config
 from decoupling.results import paper_facts, reproduction
 from decoupling.results.kept import Kept, moved
 from decoupling.tables import POINT
@@ -245,7 +244,7 @@ def test_points_that_more_training_changes() -> None:
 
 def test_the_page_says_what_a_race_costs() -> None:
     """Contexts that seeds see in a race, over those of one seed."""
-    config = read_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
+    config = configs.read()
     block = config.protocols["laptop"].recipes["deep"]
     running, seen, alone = block.seeds, 0, 0
     for iteration in range(block.general.iterations):

@@ -89,7 +89,7 @@ def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
         (["draw/heatmap"], {"heatmap": 1}),
         (["results/scoreboard"], SCOREBOARD),
         (["draw/explorer", "problem/family"], {"explorer": 1}),
-        (["plan/checks", "plan/config", "plan/jobs/training", "plan/code"], {}),
+        (["plan/checks", "plan/read", "plan/jobs", "plan/code", "config/protocols"], {}),
     ],
     ids=lambda value: " ".join(value),
 )

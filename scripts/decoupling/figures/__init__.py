@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawn
 
-    from ..plan.config import Config, Curve, Setting
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
     from ..problem.mixture import TaskMixture
 
 Problem = tuple[str, str]  # the key it is about, below the figure's; what is wrong, and the fix
@@ -136,6 +138,11 @@ class Figure:
     def curves(self, config: Config) -> list[Curve]:
         """What is trained for it."""
         return []
+
+    def note(self, config: Config) -> str:
+        """The small print."""
+        curves = self.curves(config)
+        return config.protocol.note(curves) if curves else self.computed
 
     def scored(self, config: Config) -> list[Curve]:
         """What of it is on the scoreboard, under the figure's name."""

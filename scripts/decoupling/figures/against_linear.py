@@ -11,7 +11,9 @@ from . import ARMS, Figure, Needs, Problem, Tables, names
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
-    from ..plan.config import Config, Curve, Setting
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
 
 DASHED = "linear, theorem"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..plan.config import Config
+    from ..config import Config
 
 ARMS = ("plain", "finetune", "joint")  # of Theorems 1–3; Theorem 4 does without the assumption
 PARTS = {  # of what it costs joint training: from one reference to the next; gray level

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..plan.config import Config
+    from ..config import Config
 
 ROW_HEIGHTS = (2.9, 1.3)  # inches
 TOLD = {  # line, what it says

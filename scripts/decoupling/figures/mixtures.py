@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
 
-    from ..plan.config import Config
+    from ..config import Config
 
 BLOCK = 20  # mixtures of one job
 SIZE = (4.8, 3.4)  # inches

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
 
-    from ..plan.config import Config, Curve
+    from ..config import Config
+    from ..models.curve import Curve
 
 MODEL = "attention"
 PLACES = {  # arm: rows and columns of the grid, title

@@ -12,7 +12,8 @@ from .panel import Panel, panel_needs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
-    from ..plan.config import Config, Curve
+    from ..config import Config
+    from ..models.curve import Curve
 
 
 class Page(Figure):

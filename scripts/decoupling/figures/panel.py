@@ -13,7 +13,9 @@ from . import ARMS, BAYES, Figure, Needs, Problem, Tables, text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
-    from ..plan.config import Config, Curve, Setting
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
 
 
 class Panel(Figure):

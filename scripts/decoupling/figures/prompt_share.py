@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..plan.config import Config, Curve, Setting
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
 
 HEIGHT = 2.6  # inches of a panel
 APART = 0.012  # of the x axis, between arms

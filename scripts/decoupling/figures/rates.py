@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..plan.config import Config, Setting
+    from ..config import Config
+    from ..config.settings import Setting
 
 SIZE = (4.6, 3.4)  # inches
 GUIDE_STYLE = {"color": "0.8", "lw": 3, "zorder": 1, "label": "grey: as Corollary 1 claims"}

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..plan.config import Config, Curve, Setting
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
 
 COLUMN, ROW = 2.3, 2.1  # inches, of a panel
 BASELINES = {  # line style, label

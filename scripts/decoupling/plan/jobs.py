@@ -1,20 +1,63 @@
-"""Training: which blocks of seeds there are, what each trains, and the resources it asks for."""
+"""Jobs: the files, parameters and resources of what makes specs, trains, and tests folds."""
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import asdict, replace
 from functools import cache
+from typing import Any
 
-from ... import sources
-from ...models.arms import ARMS
-from ...train.recipe import Run
-from ..config import Config, Curve, Protocol, Setting
-from .specs import canonical_json
+from .. import sources
+from ..config import Config
+from ..config.protocols import Protocol
+from ..config.settings import Setting
+from ..models.arms import ARMS
+from ..models.curve import Curve
+from ..problem.mixture import TaskMixture
+from ..train.recipe import Run
 
 SEQUENCES = ("sequences", "query_row")  # views
 BATCH = 8192  # contexts, as large as batches are
 MOST_MINUTES = 24 * 60  # a day, the limit of many a partition
+CLUSTERS = 300  # for memory; how many there are is in the file
+MADE = sources.blocks()["table"].MADE  # data/tables/<name>.csv
+
+
+def canonical_json(value: Any) -> str:
+    """One text for one value: recorded as a parameter, it changes only if the value does."""
+    return json.dumps(value, sort_keys=True)
+
+
+@cache
+def spec_text(setting: Setting) -> str:
+    """The content of a setting's spec."""
+    return mixture(setting).to_json()
+
+
+@cache
+def mixture(setting: Setting) -> TaskMixture:
+    return sources.blocks()[setting.source].make_spec(setting.name, setting.block)
+
+
+@cache
+def fingerprint(setting: Setting) -> str:
+    return mixture(setting).fingerprint
+
+
+def source_files(setting: Setting) -> list[str]:
+    """Files that its contexts are drawn from."""
+    files = getattr(sources.blocks()[setting.source], "files", None)
+    return files(setting.block) if files else []
+
+
+def mixtures(config: Config) -> list[str]:
+    """The settings whose spec the config alone makes."""
+    return [
+        name
+        for name, made in config.settings.items()
+        if hasattr(sources.blocks()[made.source], "make_spec")
+    ]
 
 
 def seed_blocks(protocol: Protocol, setting: Setting) -> list[tuple[int, int]]:
@@ -123,3 +166,39 @@ def device(protocol: Protocol, setting: Setting) -> str:
 def gpus(protocol: Protocol, setting: Setting) -> int | None:
     """A GPU for what is trained on one; None asks for nothing."""
     return 1 if device(protocol, setting) == "cuda" else None
+
+
+def folds(config: Config) -> dict[str, Setting]:
+    """The settings that are folds of a table."""
+    return {name: made for name, made in config.settings.items() if "fold" in made.block}
+
+
+def fold_block(setting: Setting) -> str:
+    """All that a fold's spec is made from besides the table. Of n only the longest counts: units
+    are the same at every n."""
+    return canonical_json({"longest": max(setting.n), "block": dict(setting.block)})
+
+
+def folded(config: Config) -> list[str]:
+    """The settings that have folds."""
+    return [name for name, made in config.settings.items() if made.parts]
+
+
+def fold_names(config: Config, setting: str) -> list[str]:
+    return list(config.settings[setting].parts)
+
+
+def model_modules(setting: Setting) -> list[str]:
+    return sorted({f"models.{curve.module}" for curve in setting.curves})
+
+
+def predictors(setting: Setting) -> str:
+    """What is trained, as the script that tests it takes it."""
+    return canonical_json([curve.to_dict() for curve in setting.curves])
+
+
+def redrawn_mb(setting: Setting) -> int:
+    """What the bootstrap of a fold's theory asks for: two sixth moments of x for every cluster."""
+    dim, _ = sources.blocks()[setting.source].shape(setting.block)
+    moments = 2 * (dim * (dim + 1) // 2) ** 3
+    return 500 + CLUSTERS * moments * 8 // 10**6
