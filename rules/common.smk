@@ -69,16 +69,9 @@ def code(script, *loaded, data=()):
     return code_digest(SCRIPTS / script, *loaded, data=filter(None, data))
 
 
-def needed(table, pattern):
-    """Input function: a file per setting whose table a figure needs."""
-    return lambda wildcards: [
-        pattern.format(setting=name) for name in getattr(figure(wildcards).needs(CONFIG), table)
-    ]
-
-
 def overlaid(wildcards):
     """The authors' risks, where a figure shows them."""
-    return PUBLISHED if figure(wildcards).needs(CONFIG).published else ""
+    return PUBLISHED if figure(wildcards).needs(CONFIG).get("published") else ""
 
 
 def scored(pattern, settings):

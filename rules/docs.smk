@@ -14,15 +14,16 @@ rule reproduction:
         theory=expand("data/theory/{setting}.parquet", setting=PAGE_SETTINGS),
         # asked for with the page only: a config may do without these figures
         rates=lambda wildcards: expand(
-            "data/theory/{setting}.parquet", setting=CONFIG.figures["rates"].needs(CONFIG).theory
+            "data/theory/{setting}.parquet",
+            setting=CONFIG.figures["rates"].needs(CONFIG)["theory"],
         ),
         shared=lambda wildcards: "data/theory/shared.parquet",
         softmax=lambda wildcards: expand(
             "data/theory/{setting}.parquet",
             setting=["softmax_clean", "softmax_noisy", "transformer"],
         ),
-        sampled=lambda wildcards: CONFIG.figures["mixtures"].needs(CONFIG).more["sampled"],
-        identity=lambda wildcards: CONFIG.figures["identity"].needs(CONFIG).more["identity"],
+        sampled=lambda wildcards: jobs.figure_files(CONFIG, "mixtures")["sampled"],
+        identity=lambda wildcards: jobs.figure_files(CONFIG, "identity")["identity"],
     output:
         page="docs/reproduction.md",
     log:

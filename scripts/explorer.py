@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import jinja2
-from decoupling.draw.explorer import page_data
+from decoupling.figures.explorer import page_data
 from decoupling.files import atomic_path
 from decoupling.problem.mixture import TaskMixture
 from decoupling.tables import BAYES, RISKS, damage_named, read_all, read_published

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from decoupling.draw.heatmap import draw_scoreboard
-from decoupling.draw.style import save
+from decoupling.figures.heatmap import draw_scoreboard
+from decoupling.figures.style import save
 from decoupling.results.scoreboard import SCOREBOARD
 from decoupling.tables import read_table
 

@@ -88,11 +88,14 @@ REAL = columns(
 # of the contexts have a weight below `low`, and a tenth one above `high`
 PROMPT_SHARE = columns(**POINT, head=int, share=float, share_se=float, low=float, high=float)
 PUBLISHED = ("setting", "model", "arm", "n", "risk")  # columns of the authors' CSV files
-TABLES = {  # of one kind of figure each
-    "identity": IDENTITY,
-    "sampled": SAMPLED,
-    "real": REAL,
-    "prompt_share": PROMPT_SHARE,
+FIGURE_TABLES = {  # what figures are drawn from: columns, and where the table of a name is
+    "risks": (RISKS, "data/{protocol}/risks/{name}.parquet"),
+    "theory": (THEORY, "data/theory/{name}.parquet"),
+    "bayes": (BAYES, "data/bayes/{name}.parquet"),
+    "identity": (IDENTITY, "data/identity/{name}.parquet"),
+    "sampled": (SAMPLED, "data/sampled/{name}.parquet"),
+    "real": (REAL, "data/{protocol}/real/{name}.parquet"),
+    "prompt_share": (PROMPT_SHARE, "data/{protocol}/prompt_share/{name}.parquet"),
 }
 
 Rows = Sequence[Mapping[str, Any]]

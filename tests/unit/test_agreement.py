@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from decoupling import figures, models
-from decoupling.draw.style import ARM_STYLE
+from decoupling.figures.style import ARM_STYLE
 from decoupling.models.arms import ARMS
 from decoupling.theory.optimum import OPTIMUM_ARMS
 from decoupling.theory.theorems import THEOREMS

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from decoupling.draw.explorer import page_data
-from decoupling.draw.style import ARM_STYLE
+from decoupling.figures.explorer import page_data
+from decoupling.figures.style import ARM_STYLE
 from decoupling.problem.family import MOST_DIM, MOST_TASKS, controls
 from decoupling.problem.mixture import TaskMixture
 from decoupling.sources.gaussian.block import make_spec

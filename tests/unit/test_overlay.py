@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from decoupling.figures import Tables
 from decoupling.figures.panel import KIND
 from decoupling.sources.gaussian.block import make_spec
 from decoupling.tables import BAYES, RISKS, THEORY, read_published
@@ -38,7 +37,8 @@ def figure(*, diverged: int | None = None, **changes):
         for n, (risk, error) in BAYES_RISKS.items()
     ]
     bayes = pd.DataFrame(rows, columns=BAYES.names)
-    tables = Tables(specs, risks, theory, bayes, read_published([PUBLISHED]))
+    tables = {"specs": specs, "risks": risks, "theory": theory, "bayes": bayes}
+    tables["published"] = read_published([PUBLISHED])
     return KIND.draw({"panels": [panel]}, tables, "")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from decoupling.figures import Tables
 from decoupling.figures.mixtures import KIND
 from decoupling.tables import SAMPLED
 from decoupling.theory.excess import excess, several_tasks
@@ -38,8 +37,7 @@ def test_mixtures_are_as_stated():
 
 def test_figure_shows_the_distribution():
     sampled = pd.DataFrame(sampled_table(1, 0, 9))
-    empty = pd.DataFrame()
-    drawn = KIND.draw({}, Tables({}, empty, empty, empty, empty, {"sampled": sampled}), "")
+    drawn = KIND.draw({}, {"sampled": sampled}, "")
     ax = drawn.subfigs[0].axes[0]
     shown = several_tasks(sampled)
     count = shown.mixture.nunique()

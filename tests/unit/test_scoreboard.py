@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 import pytest
-from decoupling.draw.heatmap import draw_scoreboard
+from decoupling.figures.heatmap import draw_scoreboard
 from decoupling.results.scoreboard import SCOREBOARD, TOLERANCE, scoreboard
 from decoupling.results.scoretext import markdown
 from decoupling.tables import BOUNDS, RISKS, THEORY, read_table, write_table

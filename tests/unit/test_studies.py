@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from configs import problems, read
-from decoupling.figures import Tables, assumption1, noise, rates
+from decoupling.figures import assumption1, noise, rates
 from decoupling.plan.comparisons import scored
 from decoupling.tables import BAYES
 from decoupling.theory.theorems import THEOREMS
@@ -46,8 +46,9 @@ def theory_table(mix, lengths=LENGTHS, optimum_share: float = 0.5) -> pd.DataFra
     return pd.DataFrame(rows)
 
 
-def tables(mixes, theory: pd.DataFrame, risks: pd.DataFrame = NONE, bayes=NO_BAYES) -> Tables:
-    return Tables({mix.name: mix for mix in mixes}, risks, theory, bayes, NONE)
+def tables(mixes, theory: pd.DataFrame, risks: pd.DataFrame = NONE, bayes=NO_BAYES) -> dict:
+    specs = {mix.name: mix for mix in mixes}
+    return {"specs": specs, "risks": risks, "theory": theory, "bayes": bayes}
 
 
 def labels(drawn) -> list[str]:

@@ -158,7 +158,9 @@ def trained_by_torch(setting: Setting) -> bool:
 def test_torch_is_installed_for_what_needs_it(clone: Path, config: Config) -> None:
     settings = {name for name, setting in config.settings.items() if trained_by_torch(setting)}
     needed = {
-        name for name, figure in config.figures.items() if settings & {*figure.needs(config).risks}
+        name
+        for name, figure in config.figures.items()
+        if settings & {*figure.needs(config).get("risks", ())}
     }
     if settings & {*comparisons.scored_settings(config)}:
         needed.add("scoreboard")

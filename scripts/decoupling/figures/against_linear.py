@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..draw.panels import draw_panels
-from . import ARMS, Figure, Needs, Problem, Tables, names
+from . import ARMS, Problem, names
+from .panel import Panels
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawn
-
     from ..config import Config
     from ..config.settings import Setting
     from ..models.curve import Curve
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 DASHED = "linear, theorem"
 
 
-class AgainstLinear(Figure):
+class AgainstLinear(Panels):
     """A panel per setting and depth: risks of its first model."""
 
     subject = "settings whose first model has no theorem"
@@ -38,18 +36,20 @@ class AgainstLinear(Figure):
         for base in self.bases:
             yield from self.arm_problems(config.settings[base])
 
-    def needs(self, config: Config) -> Needs:
-        return Needs(self.bases, self.bases, self.bases, self.bases)
+    def panels(self, config: Config) -> list[dict[str, Any]]:
+        return [
+            self._panel(config.settings[base], layers)
+            for base in self.bases
+            for layers in config.settings[base].depths
+        ]
 
-    def drawing(self, config: Config) -> dict[str, Any]:
-        return {"panels": [self._panel(drawn) for drawn in self._drawn(config)]}
-
-    def _panel(self, drawn: Sequence[Curve]) -> dict[str, Any]:
-        arms, layers = [curve.arm for curve in drawn], drawn[0].layers
+    def _panel(self, setting: Setting, layers: int) -> dict[str, Any]:
+        drawn = setting.drawn(setting.model, layers, self.block.get("arms", setting.arms))
+        arms = [curve.arm for curve in drawn]
         return {
-            "setting": drawn[0].setting,
-            "model": drawn[0].model,
-            "title": drawn[0].model.capitalize() + (f", {layers} layers" if layers > 1 else ""),
+            "setting": setting.name,
+            "model": setting.model,
+            "title": setting.model.capitalize() + (f", {layers} layers" if layers > 1 else ""),
             "layers": layers,
             "arms": arms,
             "dashed": "theorem",
@@ -59,25 +59,9 @@ class AgainstLinear(Figure):
             "bayes": True,
         }
 
-    def _drawn(self, config: Config) -> list[list[Curve]]:
-        """The curves of every panel."""
-        found = []
-        for base in self.bases:
-            setting = config.settings[base]
-            arms = self.block.get("arms", setting.arms)
-            found += [setting.drawn(setting.model, layers, arms) for layers in setting.depths]
-        return found
-
-    def curves(self, config: Config) -> list[Curve]:
-        return [curve for drawn in self._drawn(config) for curve in drawn]
-
     def scored(self, config: Config) -> list[Curve]:
         """Once, on the setting's own figure."""
         return self.curves(config) if self.bases == [self.name] else []
-
-    @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
-        return draw_panels(drawing["panels"], tables, note)
 
 
 KIND = AgainstLinear

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..draw import style
 from ..theory.excess import SHOWN, excess, several_tasks
-from . import Figure, Needs, Tables
+from . import Figure, Tables, style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,13 +35,11 @@ class Mixtures(Figure):
     required = ("count", "seed")
     bases = ()
 
-    def needs(self, config: Config) -> Needs:
-        blocks = [
-            (first, min(first + BLOCK, self.block["count"]) - 1)
-            for first in range(0, self.block["count"], BLOCK)
-        ]
-        files = [f"data/sampled/{self.name}/{first}-{last}.parquet" for first, last in blocks]
-        return Needs(more={"sampled": files})
+    def needs(self, config: Config) -> dict[str, list[str]]:
+        """Not of settings, but in blocks."""
+        count = self.block["count"]
+        firsts = range(0, count, BLOCK)
+        return {"sampled": [f"{self.name}/{i}-{min(i + BLOCK, count) - 1}" for i in firsts]}
 
     @staticmethod
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
@@ -55,7 +52,7 @@ class Mixtures(Figure):
         handles += [style.line_key(*line) for line in LINES.values()]
         figure, body = style.framed(*SIZE, handles, note)
         ax = body.subplots()
-        sampled = several_tasks(tables.more["sampled"])
+        sampled = several_tasks(tables["sampled"])
         for reference, arm in SHOWN:
             _draw_distribution(ax, excess(sampled, reference, arm), reference, arm)
         _finish(ax, sampled.mixture.nunique())

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..draw import style
 from ..results.real import REDUCED, out_of_gate, with_theory
 from ..sources.table import CONTEXTS_PER_UNIT
 from ..tables import BASELINE
-from . import Figure, Needs, Tables, names
+from . import Figure, Tables, names, style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,9 +44,8 @@ class OfTables(Figure):
     def draws(cls, setting: Setting) -> bool:
         return bool(setting.parts)
 
-    def needs(self, config: Config) -> Needs:
-        files = [f"data/{config.protocol.name}/real/{name}.parquet" for name in self.bases]
-        return Needs(more={"real": files})
+    def needs(self, config: Config) -> dict[str, list[str]]:
+        return {"real": self.bases}
 
     def curves(self, config: Config) -> list[Curve]:
         return [curve for name in self.bases for curve in config.settings[name].curves]
@@ -80,7 +78,7 @@ class Real(OfTables):
     @staticmethod
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
         style.use_style()
-        real, settings = tables.more["real"], drawing["settings"]
+        real, settings = tables["real"], drawing["settings"]
         width = max(COLUMN * len(settings), 2.2 * COLUMN)
         foot = small_print(note, settings)
         figure, body = style.framed(width, 2 * ROW + 0.2, _legend(real), foot, lines=2)

@@ -12,9 +12,9 @@ from .. import figures, models, sources
 from ..config import Config
 from ..config.protocols import Protocol, RecipeBlock, recipe_names
 from ..config.settings import Block, Setting
-from ..draw.panels import COMPUTED
 from ..errors import InputError, is_finite, is_integer
 from ..figures import Figure
+from ..figures.lines import COMPUTED
 from ..models.arms import ARMS
 from ..models.curve import Curve
 from ..train.recipe import BATCH_STEP

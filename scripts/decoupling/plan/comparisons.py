@@ -51,7 +51,7 @@ def scoreboard_rows(config: Config) -> list[dict[str, Any]]:
 def page_settings(config: Config) -> dict[str, list[str]]:
     """The settings that each page of panels shows."""
     pages = {name: f for name, f in config.figures.items() if "panels" in f.block}
-    return {name: list(page.needs(config).specs) for name, page in pages.items()}
+    return {name: list(page.needs(config)["specs"]) for name, page in pages.items()}
 
 
 def explored_settings(config: Config) -> list[str]:

@@ -15,6 +15,7 @@ from ..config.settings import Setting
 from ..models.arms import ARMS
 from ..models.curve import Curve
 from ..problem.mixture import TaskMixture
+from ..tables import FIGURE_TABLES
 from ..train.recipe import Run
 
 SEQUENCES = ("sequences", "query_row")  # views
@@ -43,6 +44,16 @@ def mixture(setting: Setting) -> TaskMixture:
 @cache
 def fingerprint(setting: Setting) -> str:
     return mixture(setting).fingerprint
+
+
+def figure_files(config: Config, figure: str) -> dict[str, list[str]]:
+    """The files of every table that a figure is drawn from."""
+    needs, protocol = config.figures[figure].needs(config), config.protocol.name
+    return {
+        table: [path.format(name=name, protocol=protocol) for name in needs[table]]
+        for table, (_, path) in FIGURE_TABLES.items()
+        if table in needs
+    }
 
 
 def source_files(setting: Setting) -> list[str]:
