@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +17,8 @@ from decoupling.theory.optimum import OPTIMUM_ARMS
 from decoupling.theory.theorems import THEOREMS
 from decoupling.train.recipe import Recipe
 
-CONFIG = Path(__file__).parents[2] / "config"
+ROOT = Path(__file__).parents[2]
+CONFIG = ROOT / "config"
 RECIPE = yaml.safe_load((CONFIG / "schema.yaml").read_text())["$defs"]["recipe"]
 RECIPE_FIELDS = {field.name for field in fields(Recipe)}
 PROTOCOLS = yaml.safe_load((CONFIG / "config.yaml").read_text())["protocols"]
@@ -59,3 +62,12 @@ def test_every_model_has_its_recipe(protocol: str, module: str):
 @pytest.mark.parametrize("name", [*ARMS, *RECIPE["properties"], *figures.kinds()])
 def test_readme_names(name: str):
     assert f"`{name}`" in README
+
+
+def test_the_docs_picture_is_the_contract_of_layers():
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    (contract,) = tools["importlinter"]["contracts"]
+    (picture,) = re.findall(
+        r"^```text\n(plan .*?)^```", (ROOT / "docs/architecture.md").read_text(), re.M | re.S
+    )
+    assert [re.split(" {2,}", line)[0] for line in picture.splitlines()] == contract["layers"]
