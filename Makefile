@@ -57,6 +57,7 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules
+	PYTHONPATH=scripts $(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/snakemake --lint
 
 unit: $(VENV)/torch

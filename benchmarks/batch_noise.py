@@ -20,9 +20,10 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from decoupling import engines  # noqa: E402
+from decoupling.config.settings import Setting  # noqa: E402
 from decoupling.models.arms import ARMS  # noqa: E402
+from decoupling.models.curve import Curve  # noqa: E402
 from decoupling.models.one_layer import risk  # noqa: E402
-from decoupling.plan.config import read_setting  # noqa: E402
 from decoupling.problem.mixture import TaskMixture  # noqa: E402
 from decoupling.problem.moments import centred, population_moments  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
@@ -39,7 +40,7 @@ EVERY = 100  # iterations between two looks
 def trajectory(mix: TaskMixture, n: int) -> pd.DataFrame:
     """Least risks over seeds, a row per look; the best prompts centre the moments."""
     engine = engines.load("moments")(GaussianContexts(mix, n))
-    run = Run("attention", "attention", 1, "plain", ARMS["plain"], RECIPE)
+    run = Run(Curve(mix.name, "attention", "attention", 1, "plain", ARMS["plain"]), RECIPE)
     track = Track(run, engine, (mix.dim, mix.tasks), range(SEEDS))
     exact = population_moments(mix, n)
     moments = {"plain": exact, "finetune": centred(exact, mix)}
@@ -57,7 +58,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, nargs="+", default=[1, 10, 50])
     args = parser.parse_args()
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    mix = make_spec("fig2c", read_setting("fig2c", config["settings"]["fig2c"]).block)
+    mix = make_spec("fig2c", Setting.read("fig2c", config["settings"]["fig2c"]).block)
     print("n,plain_mean,plain_std,finetune_mean,finetune_std")
     for n in args.n:
         looks = trajectory(mix, n)

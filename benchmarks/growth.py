@@ -26,8 +26,8 @@ import yaml
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
 
-from decoupling.plan.config import read_setting  # noqa: E402
-from decoupling.results.tables import RUNS, write_table  # noqa: E402
+from decoupling.config.settings import Setting  # noqa: E402
+from decoupling.tables import RUNS, write_table  # noqa: E402
 from workflow.conftest import Project, copy_sources  # noqa: E402
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores=2"]
@@ -52,7 +52,7 @@ def new_project(folder: Path, seeds: int) -> Project:
 def make_runs(project: Project, setting: str, under: Path) -> list[str]:
     """A setting's run files, and their names."""
     block = project.config["settings"][setting]
-    trained = [(c.name, c.layers, c.arm) for c in read_setting(setting, block).curves]
+    trained = [(c.model, c.layers, c.arm) for c in Setting.read(setting, block).curves]
     curves = pd.DataFrame(trained, columns=["model", "layers", "arm"]).assign(
         setting=setting, iterations=1, status="ok"
     )

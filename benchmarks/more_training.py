@@ -27,8 +27,9 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 import pandas as pd  # noqa: E402
 import yaml  # noqa: E402
+from decoupling.config import Config  # noqa: E402
 from decoupling.plan import jobs  # noqa: E402
-from decoupling.plan.config import Config, read_config  # noqa: E402
+from decoupling.plan.read import load, of_clone  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.train.recipe import Recipe, Run  # noqa: E402
 from decoupling.train.training import train  # noqa: E402
@@ -64,7 +65,7 @@ def runs(config: Config, setting: str, arm: str) -> list[Run]:
     chosen = config.settings[setting]
     if arm:
         chosen = replace(chosen, arms=(arm,))
-    return jobs.training.setting_runs(config.protocols["laptop"], chosen)
+    return jobs.setting_runs(config.protocols["laptop"], chosen)
 
 
 def main() -> None:
@@ -74,7 +75,7 @@ def main() -> None:
     parser.add_argument("points", nargs="*", help="setting/n or setting/n/arm")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    config = read_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
+    config = load(yaml.safe_load((ROOT / "config/config.yaml").read_text()), **of_clone(ROOT))
     kept = pd.read_parquet(ROOT / f"data/reference/{args.kept}.parquet").set_index(KEYS)
     points = args.points or POINTS.get((args.what, args.kept))
     if not points:
@@ -82,7 +83,7 @@ def main() -> None:
     print("setting,n,layers,arm,risk,risk_se,changed,changed_se")
     for point in points:
         name, n, arm = [*point.split("/"), ""][:3]
-        contexts = GaussianContexts.read(jobs.specs.spec_text(config.settings[name]), int(n))
+        contexts = GaussianContexts.read(jobs.spec_text(config.settings[name]), int(n))
         changed = [
             replace(run, recipe=CHANGES[args.what](run.recipe)) for run in runs(config, name, arm)
         ]

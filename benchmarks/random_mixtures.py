@@ -21,7 +21,9 @@ import yaml
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from decoupling.plan.config import Curve, read_config  # noqa: E402
+from decoupling.models import arms  # noqa: E402
+from decoupling.models.curve import Curve  # noqa: E402
+from decoupling.plan.read import load, of_clone  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.theory.optimum import optima  # noqa: E402
 from decoupling.theory.sampled import draw_mixture  # noqa: E402
@@ -37,13 +39,16 @@ def main() -> None:
     parser.add_argument("--n", type=int, nargs="+", default=[2, 12])
     parser.add_argument("--seeds", type=int, default=50)
     args = parser.parse_args()
-    config = read_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
+    config = load(yaml.safe_load((ROOT / "config/config.yaml").read_text()), **of_clone(ROOT))
     seed = config.figures["mixtures"].block["seed"]
     print("mixture,d,K,noise_var,n,arm,best,median,within,values")
     for index in range(FIRST, FIRST + args.count):
         mix, _ = draw_mixture(seed, index)
         for n in args.n:
-            runs = [config.protocol.run(Curve(mix.name, "attention", 1, arm)) for arm in ARMS]
+            curves = [
+                Curve(mix.name, "attention", "attention", 1, arm, arms.ARMS[arm]) for arm in ARMS
+            ]
+            runs = [config.protocol.run(curve) for curve in curves]
             rows = pd.DataFrame(train(GaussianContexts(mix, n), runs, range(args.seeds)).rows)
             best = optima(mix, n)
             for arm in ARMS:

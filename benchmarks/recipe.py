@@ -24,8 +24,9 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from decoupling.models.arms import ARMS  # noqa: E402
-from decoupling.plan.config import read_config, read_setting  # noqa: E402
-from decoupling.plan.jobs.training import setting_runs  # noqa: E402
+from decoupling.models.curve import Curve  # noqa: E402
+from decoupling.plan.jobs import setting_runs  # noqa: E402
+from decoupling.plan.read import load, of_clone  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.theory.optimum import optima  # noqa: E402
@@ -75,7 +76,7 @@ DEEP = {  # what is changed in laptop's recipe
 
 
 def deep(config: dict, n: int, seeds: int) -> None:
-    read = read_config(config)
+    read = load(config, **of_clone(ROOT))
     (curve,) = (c for c in read.settings["figA2c"].curves if c.arm == "joint")
     mix = make_spec("figA2c", read.settings["figA2c"].block)
     laptop = read.protocols["laptop"].run(curve)
@@ -166,7 +167,7 @@ CLOSE = 0.02  # of the best seed's risk
 def softmax(
     config: dict, name: str, arm: str, variants: dict[int, dict], lengths: list[int], seeds: int
 ) -> None:
-    read = read_config(config)
+    read = load(config, **of_clone(ROOT))
     setting = replace(read.settings[name], arms=(arm,))
     mix = make_spec(setting.name, setting.block)
     laptop = setting_runs(read.protocols["laptop"], setting)
@@ -207,11 +208,12 @@ def main() -> None:
 
 def one_layer(config: dict, arm: str, n: int, seeds: int) -> None:
     setting = SETTING[arm]
-    mix = make_spec(setting, read_setting(setting, config["settings"][setting]).block)
+    mix = make_spec(setting, load(config, **of_clone(ROOT)).settings[setting].block)
     optimum = optima(mix, n)[arm]
+    curve = Curve(setting, "attention", "attention", 1, arm, ARMS[arm])
     print("| recipe | best seed | median seed | seeds within 1% |\n|---|---|---|---|")
     for name, fields in VARIANTS[arm].items():
-        run = Run("attention", "attention", 1, arm, ARMS[arm], Recipe(**fields))
+        run = Run(curve, Recipe(**fields))
         rows = train(GaussianContexts(mix, n), [run], range(seeds)).rows
         gap = np.array([row["risk"] for row in rows]) / optimum - 1
         best, median = 100 * np.nanmin(gap), 100 * np.nanmedian(gap)

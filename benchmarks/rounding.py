@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from decoupling.models import Model  # noqa: E402
-from decoupling.plan.config import read_config  # noqa: E402
+from decoupling.plan.read import load, of_clone  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.train.training import train  # noqa: E402
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=50)
     args = parser.parse_args()
-    config = read_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
+    config = load(yaml.safe_load((ROOT / "config/config.yaml").read_text()), **of_clone(ROOT))
     setting = config.settings["fig2c"]
     contexts = GaussianContexts(make_spec("fig2c", setting.block), args.n)
     runs = [config.protocol.run(curve) for curve in setting.curves]

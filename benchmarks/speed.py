@@ -36,6 +36,7 @@ from decoupling import engines, models  # noqa: E402
 from decoupling.engines import moments  # noqa: E402
 from decoupling.models.arms import ARMS  # noqa: E402
 from decoupling.models.attention import Attention  # noqa: E402
+from decoupling.models.curve import Curve  # noqa: E402
 from decoupling.problem.streams import Stream  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
@@ -59,7 +60,8 @@ def track(layers: int, seeds: int, n: int, gradient: str | int = "exact") -> Tra
 
 def made(module: str, layers: int, seeds: int, n: int, gradient: str | int) -> Track:
     model = models.load(module)
-    run = Run(module, model.name, layers, "joint", ARMS["joint"], Recipe(gradient=gradient))
+    curve = Curve(MIX.name, module, model.name, layers, "joint", ARMS["joint"])
+    run = Run(curve, Recipe(gradient=gradient))
     engine = engines.load(model.view)(GaussianContexts(MIX, n))
     return Track(run, engine, (MIX.dim, MIX.tasks), range(seeds))
 

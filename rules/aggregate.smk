@@ -5,8 +5,8 @@
 rule aggregate:
     input:
         spec="data/specs/{setting}.json",
-        runs=lambda wildcards: jobs.training.run_files(CONFIG, "runs", **wildcards),
-        parameters=lambda wildcards: jobs.training.run_files(CONFIG, "parameters", **wildcards),
+        runs=lambda wildcards: jobs.run_files(CONFIG, "runs", **wildcards),
+        parameters=lambda wildcards: jobs.run_files(CONFIG, "parameters", **wildcards),
     output:
         risks="data/{protocol}/risks/{setting}.parquet",
         parameters="data/{protocol}/parameters/{setting}.parquet",

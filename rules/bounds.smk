@@ -8,7 +8,7 @@ rule bounds:
         parameters=lambda wildcards: expand(
             "data/{protocol}/parameters/{relative}.parquet",
             protocol=wildcards.protocol,
-            relative=jobs.comparisons.relatives(CONFIG, wildcards.setting),
+            relative=comparisons.relatives(CONFIG, wildcards.setting),
         ),
         bayes="data/bayes/{setting}.parquet",
     output:
@@ -16,21 +16,19 @@ rule bounds:
     log:
         "logs/{protocol}/bounds/{setting}.log",
     wildcard_constraints:
-        setting=one_of(jobs.comparisons.bounded_settings(CONFIG)),
+        setting=one_of(comparisons.bounded_settings(CONFIG)),
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: attempt * jobs.comparisons.mem_mb(setting(wildcards)),
+        mem_mb=lambda wildcards, attempt: attempt * comparisons.mem_mb(setting(wildcards)),
         runtime=lambda wildcards, attempt: attempt * 60,
     params:
         scripts=SCRIPTS,
-        code=lambda wildcards: code(
-            "bounds.py", *jobs.comparisons.modules(CONFIG, wildcards.setting)
-        ),
+        code=lambda wildcards: code("bounds.py", *comparisons.modules(CONFIG, wildcards.setting)),
         source=lambda wildcards: setting(wildcards).source,
-        members=lambda wildcards: jobs.comparisons.members(CONFIG, wildcards.setting),
-        contexts=lambda wildcards: jobs.comparisons.test_contexts(
+        members=lambda wildcards: comparisons.members(CONFIG, wildcards.setting),
+        contexts=lambda wildcards: comparisons.test_contexts(
             protocol(wildcards), setting(wildcards)
         ),
     shell:

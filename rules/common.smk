@@ -1,13 +1,11 @@
 # Reads the config, and says which code a job uses. What is `localrule` takes seconds; on a cluster
 # it stays with the main process; training and bounds are submitted.
 
-import csv
 import os
 import re
 import sys
 from functools import cache
 
-import yaml
 from snakemake.exceptions import WorkflowError
 
 # `python` in rules is the one Snakemake runs in, also where its environment is not activated; a
@@ -17,24 +15,19 @@ os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.ge
 # The library is used in place, so that a clone needs no installation step of its own.
 SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
-from decoupling.plan import jobs
-from decoupling.plan.checks import problems
+from decoupling.errors import InputError
+from decoupling.plan import comparisons, jobs
 from decoupling.plan.code import code_digest
-from decoupling.plan.config import read_config
+from decoupling.plan.read import load, of_clone
 
 # Files of the clone are no inputs but parameters, and those are digests: a clone can be moved, and
 # results can be elsewhere, without a rerun. (A Path as a parameter is not recorded; a text is.)
 PUBLISHED = ROOT / "data/published/authors_risks.csv"
 
-with open(ROOT / "config/schema.yaml") as schema_file:
-    schema = yaml.safe_load(schema_file)
-with open(PUBLISHED) as published_file:
-    rows = csv.DictReader(published_file)
-    overlays = {(r["setting"], r["arm"]) for r in rows if r["model"] == "attention"}
-found = problems(config, schema, overlays)
-if found:
-    raise WorkflowError("The config has problems:\n" + "\n".join(found))
-CONFIG = read_config(config, overlays)
+try:
+    CONFIG = load(config, **of_clone(ROOT))
+except InputError as error:
+    raise WorkflowError(f"The config has problems:\n{error}") from None
 
 FIRST = 10**12  # priority of what trainings need, so that the longest of them can be chosen
 
@@ -67,7 +60,7 @@ def figure(wildcards):
 
 def longest_first(wildcards):
     """The priority of a training."""
-    return jobs.training.priority(protocol(wildcards), setting(wildcards), int(wildcards.n))
+    return jobs.priority(protocol(wildcards), setting(wildcards), int(wildcards.n))
 
 
 @cache
@@ -76,16 +69,9 @@ def code(script, *loaded, data=()):
     return code_digest(SCRIPTS / script, *loaded, data=filter(None, data))
 
 
-def needed(table, pattern):
-    """Input function: a file per setting whose table a figure needs."""
-    return lambda wildcards: [
-        pattern.format(setting=name) for name in getattr(figure(wildcards).needs(CONFIG), table)
-    ]
-
-
 def overlaid(wildcards):
     """The authors' risks, where a figure shows them."""
-    return PUBLISHED if figure(wildcards).needs(CONFIG).published else ""
+    return PUBLISHED if figure(wildcards).needs(CONFIG).get("published") else ""
 
 
 def scored(pattern, settings):
@@ -97,5 +83,5 @@ def of_folds(pattern):
     """Input function: a file per fold of a setting."""
     return lambda wildcards: [
         pattern.format(setting=name, protocol=wildcards.protocol)
-        for name in jobs.tables.fold_names(CONFIG, wildcards.setting)
+        for name in jobs.fold_names(CONFIG, wildcards.setting)
     ]

@@ -1,7 +1,8 @@
 # Needs kept results (data/reference), theory and the authors' risks. Makes the tables of
 # docs/reproduction.md, between its markers; the text around them is written by hand.
 
-PAGE_SETTINGS = sorted({s for page in jobs.pages.page_settings(CONFIG).values() for s in page})
+PAGES = comparisons.page_settings(CONFIG)
+PAGE_SETTINGS = sorted({name for page in PAGES.values() for name in page})
 KEPT = ROOT / "data/reference"
 
 
@@ -12,8 +13,8 @@ rule page_tables:
             setting=[*PAGE_SETTINGS, "shared", "softmax_clean", "softmax_noisy", "transformer"],
         ),
         # asked for with the page only: a config may do without these figures
-        sampled=lambda wildcards: CONFIG.figures["mixtures"].needs(CONFIG).more["sampled"],
-        identity=lambda wildcards: CONFIG.figures["identity"].needs(CONFIG).more["identity"],
+        sampled=lambda wildcards: jobs.figure_files(CONFIG, "mixtures")["sampled"],
+        identity=lambda wildcards: jobs.figure_files(CONFIG, "identity")["identity"],
     output:
         page=update("docs/reproduction.md"),
     log:

@@ -1,7 +1,7 @@
 # Needs specs and Bayes-optimal risks of the settings that the explorer can show, kept results
 # (data/reference) and the authors' risks. Makes explorer.html, a page to play with the theorems.
 
-EXPLORED = jobs.pages.explored_settings(CONFIG)
+EXPLORED = comparisons.explored_settings(CONFIG)
 EXPLORER = ROOT / "explorer"
 KEPT_RISKS = ROOT / "data/reference/laptop.parquet"
 
@@ -25,7 +25,7 @@ rule explorer:
         parts=EXPLORER,
         kept=KEPT_RISKS,
         published=PUBLISHED,
-        presets=jobs.specs.canonical_json(jobs.pages.explorer_presets(CONFIG)),
+        presets=jobs.canonical_json(comparisons.explorer_presets(CONFIG)),
     shell:
         "printf %s {params.presets:q} | python {params.scripts:q}/explorer.py"
         " --parts {params.parts:q} --specs {input.specs} --bayes {input.bayes}"

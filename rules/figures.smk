@@ -3,12 +3,13 @@
 
 rule figure:
     input:
-        specs=needed("specs", "data/specs/{setting}.json"),
-        risks=needed("risks", f"data/{CONFIG.protocol.name}/risks/{{setting}}.parquet"),
-        theory=needed("theory", "data/theory/{setting}.parquet"),
-        bayes=needed("bayes", "data/bayes/{setting}.parquet"),
-        more=lambda wildcards: [
-            file for files in figure(wildcards).needs(CONFIG).more.values() for file in files
+        specs=lambda wildcards: [
+            f"data/specs/{name}.json" for name in figure(wildcards).needs(CONFIG).get("specs", ())
+        ],
+        tables=lambda wildcards: [
+            file
+            for files in jobs.figure_files(CONFIG, wildcards.figure).values()
+            for file in files
         ],
     output:
         pdf="figures/{figure}.pdf",
@@ -31,15 +32,10 @@ rule figure:
         ),
         published=overlaid,
         kind=lambda wildcards: figure(wildcards).kind,
-        drawing=lambda wildcards: jobs.specs.canonical_json(figure(wildcards).drawing(CONFIG)),
-        note=lambda wildcards: CONFIG.note(wildcards.figure),
-        more=lambda wildcards: [
-            f"{name}={file}"
-            for name, files in figure(wildcards).needs(CONFIG).more.items()
-            for file in files
-        ],
+        drawing=lambda wildcards: jobs.canonical_json(figure(wildcards).drawing(CONFIG)),
+        note=lambda wildcards: figure(wildcards).note(CONFIG),
+        tables=lambda wildcards: jobs.canonical_json(jobs.figure_files(CONFIG, wildcards.figure)),
     shell:
         "python {params.scripts:q}/figure.py --kind {params.kind} --drawing {params.drawing:q}"
-        " --note {params.note:q} --specs {input.specs} --risks {input.risks}"
-        " --theory {input.theory} --bayes {input.bayes} --published {params.published:q}"
-        " --more {params.more} --pdf {output.pdf} --png {output.png} 2> {log}"
+        " --note {params.note:q} --specs {input.specs} --tables {params.tables:q}"
+        " --published {params.published:q} --pdf {output.pdf} --png {output.png} 2> {log}"

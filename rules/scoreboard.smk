@@ -4,13 +4,13 @@
 
 rule scoreboard:
     input:
-        risks=scored("data/{protocol}/risks/{setting}.parquet", jobs.pages.scored_settings(CONFIG)),
+        risks=scored("data/{protocol}/risks/{setting}.parquet", comparisons.scored_settings(CONFIG)),
         theory=scored(
             "data/theory/{setting}.parquet",
-            jobs.pages.scored_settings(CONFIG, with_references=True),
+            comparisons.scored_settings(CONFIG, with_references=True),
         ),
         bounds=scored(
-            "data/{protocol}/bounds/{setting}.parquet", jobs.comparisons.bounded_settings(CONFIG)
+            "data/{protocol}/bounds/{setting}.parquet", comparisons.bounded_settings(CONFIG)
         ),
     output:
         table="data/{protocol}/scoreboard.parquet",
@@ -31,8 +31,8 @@ rule scoreboard:
         scripts=SCRIPTS,
         code=code("scoreboard.py", data=(PUBLISHED,)),
         published=PUBLISHED,
-        curves=jobs.specs.canonical_json(jobs.pages.scoreboard_rows(CONFIG)),
-        note=lambda wildcards: protocol(wildcards).note(jobs.pages.scored_curves(CONFIG)),
+        curves=jobs.canonical_json(comparisons.scoreboard_rows(CONFIG)),
+        note=lambda wildcards: protocol(wildcards).note(comparisons.scored_curves(CONFIG)),
     shell:
         # on standard input, because an argument may not be longer than 128 KiB
         "printf %s {params.curves:q} | python {params.scripts:q}/scoreboard.py"
@@ -61,7 +61,7 @@ rule heatmap:
     params:
         scripts=SCRIPTS,
         code=code("heatmap.py"),
-        note=CONFIG.protocol.note(jobs.pages.scored_curves(CONFIG, with_references=True)),
+        note=CONFIG.protocol.note(comparisons.scored_curves(CONFIG, with_references=True)),
     shell:
         "python {params.scripts:q}/heatmap.py --table {input.table} --note {params.note:q}"
         " --pdf {output.pdf} --png {output.png} 2> {log}"

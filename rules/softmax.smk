@@ -15,9 +15,9 @@ rule prompt_share:
     threads: 1
     params:
         scripts=SCRIPTS,
-        code=lambda wildcards: code("prompt_share.py", *jobs.training.modules(setting(wildcards))),
+        code=lambda wildcards: code("prompt_share.py", *jobs.modules(setting(wildcards))),
         source=lambda wildcards: setting(wildcards).source,
-        members=lambda wildcards: jobs.comparisons.prompted(setting(wildcards)),
+        members=lambda wildcards: comparisons.prompted(setting(wildcards)),
     shell:
         "python {params.scripts:q}/prompt_share.py --source {params.source} --spec {input.spec}"
         " --members {params.members:q} --parameters {input.parameters}"

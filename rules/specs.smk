@@ -8,14 +8,14 @@ rule spec:
     log:
         "logs/specs/{setting}.log",
     wildcard_constraints:
-        setting=one_of(jobs.specs.mixtures(CONFIG)),
+        setting=one_of(jobs.mixtures(CONFIG)),
     priority: FIRST
     localrule: True
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     params:
-        spec=lambda wildcards: jobs.specs.spec_text(setting(wildcards)),
+        spec=lambda wildcards: jobs.spec_text(setting(wildcards)),
     shell:
         "(printf %s {params.spec:q} > {output.spec}.part && mv {output.spec}.part {output.spec})"
         " 2> {log}"

@@ -9,7 +9,7 @@ rule table:
     log:
         "logs/tables/{table}.log",
     wildcard_constraints:
-        table=one_of(jobs.tables.MADE),
+        table=one_of(jobs.MADE),
     priority: FIRST
     localrule: True
     conda:
@@ -24,13 +24,13 @@ rule table:
 
 rule fold:
     input:
-        table=lambda wildcards: jobs.specs.source_files(setting(wildcards)),
+        table=lambda wildcards: jobs.source_files(setting(wildcards)),
     output:
         spec="data/specs/{setting}.json",
     log:
         "logs/specs/{setting}.log",
     wildcard_constraints:
-        setting=one_of(jobs.tables.folds(CONFIG)),
+        setting=one_of(jobs.folds(CONFIG)),
     priority: FIRST
     localrule: True
     conda:
@@ -39,7 +39,7 @@ rule fold:
     params:
         scripts=SCRIPTS,
         code=code("fold.py"),
-        fold=lambda wildcards: jobs.tables.fold_block(setting(wildcards)),
+        fold=lambda wildcards: jobs.fold_block(setting(wildcards)),
     shell:
         "python {params.scripts:q}/fold.py --setting {wildcards.setting} --fold {params.fold:q}"
         " --output {output.spec} 2> {log}"
@@ -53,7 +53,7 @@ rule fold_theory:
     log:
         "logs/theory/{setting}.log",
     wildcard_constraints:
-        setting=one_of(jobs.tables.folds(CONFIG)),
+        setting=one_of(jobs.folds(CONFIG)),
     localrule: True
     conda:
         "../envs/pipeline.yaml"
@@ -70,18 +70,18 @@ rule fold_theory:
 rule fold_redrawn:
     input:
         spec="data/specs/{setting}.json",
-        table=lambda wildcards: jobs.specs.source_files(setting(wildcards)),
+        table=lambda wildcards: jobs.source_files(setting(wildcards)),
     output:
         redrawn="data/redrawn/{setting}.parquet",
     log:
         "logs/redrawn/{setting}.log",
     wildcard_constraints:
-        setting=one_of(jobs.tables.folds(CONFIG)),
+        setting=one_of(jobs.folds(CONFIG)),
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: attempt * jobs.tables.redrawn_mb(setting(wildcards)),
+        mem_mb=lambda wildcards, attempt: attempt * jobs.redrawn_mb(setting(wildcards)),
         runtime=lambda wildcards, attempt: attempt * 60,
     params:
         scripts=SCRIPTS,
@@ -95,22 +95,22 @@ rule fold_redrawn:
 rule held_out:
     input:
         spec="data/specs/{setting}.json",
-        table=lambda wildcards: jobs.specs.source_files(setting(wildcards)),
+        table=lambda wildcards: jobs.source_files(setting(wildcards)),
         parameters="data/{protocol}/parameters/{setting}.parquet",
     output:
         held_out="data/{protocol}/held_out/{setting}.parquet",
     log:
         "logs/{protocol}/held_out/{setting}.log",
     wildcard_constraints:
-        setting=one_of(jobs.tables.folds(CONFIG)),
+        setting=one_of(jobs.folds(CONFIG)),
     localrule: True
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     params:
         scripts=SCRIPTS,
-        code=lambda wildcards: code("held_out.py", *jobs.tables.model_modules(setting(wildcards))),
-        predictors=lambda wildcards: jobs.tables.predictors(setting(wildcards)),
+        code=lambda wildcards: code("held_out.py", *jobs.model_modules(setting(wildcards))),
+        predictors=lambda wildcards: jobs.predictors(setting(wildcards)),
         n=lambda wildcards: sorted(setting(wildcards).n),
     shell:
         "python {params.scripts:q}/held_out.py --spec {input.spec} --table {input.table:q}"
@@ -130,7 +130,7 @@ rule real:
     log:
         "logs/{protocol}/real/{setting}.log",
     wildcard_constraints:
-        setting=one_of(jobs.tables.folded(CONFIG)),
+        setting=one_of(jobs.folded(CONFIG)),
     localrule: True
     conda:
         "../envs/pipeline.yaml"

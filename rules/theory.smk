@@ -11,13 +11,13 @@ rule theory:
     log:
         "logs/theory/{setting}.log",
     wildcard_constraints:
-        setting=one_of(jobs.specs.mixtures(CONFIG)),
+        setting=one_of(jobs.mixtures(CONFIG)),
     localrule: True
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards: 500 + jobs.training.moments_mb(setting(wildcards)),
+        mem_mb=lambda wildcards: 500 + jobs.moments_mb(setting(wildcards)),
     params:
         scripts=SCRIPTS,
         code=code("theory.py"),

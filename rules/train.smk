@@ -5,7 +5,7 @@
 rule train:
     input:
         spec="data/specs/{setting}.json",
-        files=lambda wildcards: jobs.specs.source_files(setting(wildcards)),
+        files=lambda wildcards: jobs.source_files(setting(wildcards)),
     output:
         runs="data/{protocol}/runs/{setting}/n{n}/seeds{first}-{last}.parquet",
         parameters="data/{protocol}/parameters/{setting}/n{n}/seeds{first}-{last}.parquet",
@@ -18,19 +18,19 @@ rule train:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: attempt * jobs.training.mem_mb(setting(wildcards)),
-        runtime=lambda wildcards, attempt: jobs.training.minutes(
+        mem_mb=lambda wildcards, attempt: attempt * jobs.mem_mb(setting(wildcards)),
+        runtime=lambda wildcards, attempt: jobs.minutes(
             protocol(wildcards), setting(wildcards), attempt
         ),
-        gpu=lambda wildcards: jobs.training.gpus(protocol(wildcards), setting(wildcards)),
+        gpu=lambda wildcards: jobs.gpus(protocol(wildcards), setting(wildcards)),
     params:
         scripts=SCRIPTS,
-        code=lambda wildcards: code("train.py", *jobs.training.modules(setting(wildcards))),
+        code=lambda wildcards: code("train.py", *jobs.modules(setting(wildcards))),
         source=lambda wildcards: setting(wildcards).source,
-        runs=lambda wildcards: jobs.training.block_runs(
+        runs=lambda wildcards: jobs.block_runs(
             protocol(wildcards), setting(wildcards), int(wildcards.first), int(wildcards.last)
         ),
-        device=lambda wildcards: jobs.training.device(protocol(wildcards), setting(wildcards)),
+        device=lambda wildcards: jobs.device(protocol(wildcards), setting(wildcards)),
     shell:
         "python {params.scripts:q}/train.py --source {params.source} --spec {input.spec}"
         " --files {input.files:q}"

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from decoupling.results.aggregate import best_parameters, label_power, seed_minimum
-from decoupling.results.tables import PARAMETERS, RISKS, RUNS, damage_named, read_all, write_table
+from decoupling.tables import PARAMETERS, RISKS, RUNS, damage_named, read_all, write_table
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

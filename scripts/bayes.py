@@ -1,6 +1,6 @@
 """Simulate the Bayes-optimal predictor of a setting."""
 
-from decoupling.results.tables import BAYES
+from decoupling.tables import BAYES
 from decoupling.theory.bayes import bayes_table
 from decoupling.theory.command import tabulate
 

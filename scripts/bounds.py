@@ -6,8 +6,9 @@ import logging
 from pathlib import Path
 
 from decoupling import sources
-from decoupling.results.bounds import bounds, parse_member, read_parameters
-from decoupling.results.tables import (
+from decoupling.models.curve import Curve
+from decoupling.results.bounds import bounds, read_parameters
+from decoupling.tables import (
     BAYES,
     BOUNDS,
     PARAMETERS,
@@ -32,7 +33,7 @@ if __name__ == "__main__":
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    members = [parse_member(fields) for fields in json.loads(args.members)]
+    members = [Curve.from_dict(fields) for fields in json.loads(args.members)]
     with damage_named():
         parameters = read_parameters(read_all(args.parameters, PARAMETERS), members)
         bayes = read_table(args.bayes, BAYES).set_index("n").to_dict("index")

@@ -7,11 +7,10 @@ import sys
 from pathlib import Path
 
 import jinja2
-from decoupling.draw.explorer import page_data
+from decoupling.figures.explorer import page_data
+from decoupling.files import atomic_path
 from decoupling.problem.mixture import TaskMixture
-from decoupling.results.files import atomic_path
-from decoupling.results.published import read_published
-from decoupling.results.tables import BAYES, RISKS, damage_named, read_all
+from decoupling.tables import BAYES, RISKS, damage_named, read_all, read_published
 from plotly.offline import get_plotlyjs
 
 PAGE, STYLE = "page.html.j2", "style.css"

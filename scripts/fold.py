@@ -6,8 +6,8 @@ import logging
 import sys
 from pathlib import Path
 
-from decoupling.results.files import atomic_path
-from decoupling.sources.table.rows import BadTableError
+from decoupling.errors import InputError
+from decoupling.files import atomic_path
 from decoupling.sources.table.spec import make_spec
 
 if __name__ == "__main__":
@@ -19,7 +19,7 @@ if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
         spec = make_spec(args.setting, args.fold["block"], args.fold["longest"])
-    except BadTableError as error:
+    except InputError as error:
         sys.exit(str(error))
     with atomic_path(args.output) as temporary:
         temporary.write_text(spec)

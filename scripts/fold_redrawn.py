@@ -5,8 +5,8 @@ import logging
 from pathlib import Path
 
 from decoupling.results.redrawn import redrawn_rows
-from decoupling.results.tables import REDRAWN, write_table
 from decoupling.sources.table.spec import read_fold
+from decoupling.tables import REDRAWN, write_table
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

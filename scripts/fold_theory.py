@@ -6,7 +6,7 @@ from pathlib import Path
 
 from decoupling.problem.design import Design
 from decoupling.problem.mixture import TaskMixture
-from decoupling.results.tables import THEORY, write_table
+from decoupling.tables import THEORY, write_table
 from decoupling.theory.fold_table import fold_table
 
 if __name__ == "__main__":

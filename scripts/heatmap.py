@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from decoupling.draw.heatmap import draw_scoreboard
-from decoupling.draw.style import save
+from decoupling.figures.heatmap import draw_scoreboard
+from decoupling.figures.style import save
 from decoupling.results.scoreboard import SCOREBOARD
-from decoupling.results.tables import read_table
+from decoupling.tables import read_table
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

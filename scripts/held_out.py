@@ -5,10 +5,11 @@ import json
 import logging
 from pathlib import Path
 
-from decoupling.results.bounds import parse_member, read_parameters
+from decoupling.models.curve import Curve
+from decoupling.results.bounds import read_parameters
 from decoupling.results.held_out import held_out_rows
-from decoupling.results.tables import HELD_OUT, PARAMETERS, damage_named, read_table, write_table
 from decoupling.sources.table.spec import read_fold
+from decoupling.tables import HELD_OUT, PARAMETERS, damage_named, read_table, write_table
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
@@ -20,7 +21,7 @@ if __name__ == "__main__":
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    members = [parse_member(fields) for fields in args.predictors]
+    members = [Curve.from_dict(fields) for fields in args.predictors]
     with damage_named():
         parameters = read_parameters(read_table(args.parameters, PARAMETERS), members)
     fold, rows = read_fold(args.spec.read_text(), args.table), []

@@ -1,6 +1,6 @@
 """Simulate what it is worth to be told the task of a context, in a setting."""
 
-from decoupling.results.tables import IDENTITY
+from decoupling.tables import IDENTITY
 from decoupling.theory.command import tabulate
 from decoupling.theory.identity import identity_table
 

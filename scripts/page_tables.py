@@ -8,11 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
+from decoupling.files import atomic_path
 from decoupling.results import page_tables, page_tables_beyond
-from decoupling.results.files import atomic_path
 from decoupling.results.page import PageError, filled
-from decoupling.results.published import read_published
-from decoupling.results.tables import IDENTITY, SAMPLED, THEORY, read_all
+from decoupling.tables import IDENTITY, SAMPLED, THEORY, read_all, read_published
 
 READERS = {
     ".parquet": pd.read_parquet,

@@ -6,9 +6,10 @@ import logging
 from pathlib import Path
 
 from decoupling import sources
-from decoupling.results.bounds import parse_member, read_parameters
+from decoupling.models.curve import Curve
+from decoupling.results.bounds import read_parameters
 from decoupling.results.prompt_share import prompt_shares
-from decoupling.results.tables import (
+from decoupling.tables import (
     PARAMETERS,
     PROMPT_SHARE,
     damage_named,
@@ -27,7 +28,7 @@ if __name__ == "__main__":
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    members = [parse_member(fields) for fields in json.loads(args.members)]
+    members = [Curve.from_dict(fields) for fields in json.loads(args.members)]
     with damage_named():
         parameters = read_parameters(read_table(args.parameters, PARAMETERS), members)
     spec, rows = args.spec.read_text(), []

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from decoupling.results.real import real_rows
-from decoupling.results.tables import (
+from decoupling.tables import (
     HELD_OUT,
     REAL,
     REDRAWN,

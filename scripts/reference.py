@@ -17,8 +17,8 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from decoupling.results.files import atomic_path
-from decoupling.results.tables import (
+from decoupling.files import atomic_path
+from decoupling.tables import (
     BOUNDS,
     PROMPT_SHARE,
     REAL,

@@ -4,7 +4,7 @@ import argparse
 import logging
 from pathlib import Path
 
-from decoupling.results.tables import SAMPLED, write_table
+from decoupling.tables import SAMPLED, write_table
 from decoupling.theory.sampled import sampled_table
 
 if __name__ == "__main__":

@@ -5,11 +5,18 @@ import json
 import sys
 from pathlib import Path
 
-from decoupling.results.files import atomic_path
-from decoupling.results.published import read_published
+from decoupling.files import atomic_path
 from decoupling.results.scoreboard import SCOREBOARD, scoreboard
 from decoupling.results.scoretext import markdown, page
-from decoupling.results.tables import BOUNDS, RISKS, THEORY, damage_named, read_all, write_table
+from decoupling.tables import (
+    BOUNDS,
+    RISKS,
+    THEORY,
+    damage_named,
+    read_all,
+    read_published,
+    write_table,
+)
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

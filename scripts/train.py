@@ -10,19 +10,10 @@ from pathlib import Path
 
 from decoupling import sources
 from decoupling.engines import DeviceError
-from decoupling.models import Arm
-from decoupling.results.tables import PARAMETERS, RUNS, write_table
+from decoupling.tables import PARAMETERS, RUNS, write_table
 from decoupling.train.checkpoint import Checkpoint
-from decoupling.train.recipe import Recipe, Run
+from decoupling.train.recipe import Run
 from decoupling.train.training import train
-
-
-def parse_run(fields: dict) -> Run:
-    recipe = fields["recipe"] | {"race": tuple(fields["recipe"]["race"])}
-    made = {"parts": Arm(**fields["parts"]), "recipe": Recipe(**recipe)}
-    sizes = tuple((name, size) for name, size in fields["sizes"])
-    return Run(**(fields | made | {"sizes": sizes}))
-
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
@@ -59,7 +50,7 @@ if __name__ == "__main__":
     try:
         trained = train(
             contexts,
-            [parse_run(fields) for fields in json.loads(args.runs)],
+            [Run.from_dict(fields) for fields in json.loads(args.runs)],
             range(args.seeds[0], args.seeds[1] + 1),
             checkpoint=checkpoint,
             device=args.device,

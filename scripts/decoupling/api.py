@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .plan.values import SpecError
+from .errors import InputError
 from .problem.mixture import TaskMixture
 from .sources.gaussian.block import make_spec
 
@@ -46,7 +46,7 @@ def Mixture(  # noqa: N802, as it is called like what it makes
             raise ValueError(f"{key}: is {plain[key]!r}; give a list with an entry for each task")
     try:
         return make_spec(NAME, plain)
-    except SpecError as error:
+    except InputError as error:
         lines = [line.removeprefix(f"settings.{NAME}.") for line in error.problems]
         raise ValueError("\n".join(lines)) from None
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 import yaml
-from decoupling.draw.style import ARM_STYLE
+from decoupling import figures, models
+from decoupling.figures.style import ARM_STYLE
 from decoupling.models.arms import ARMS
-from decoupling.plan.registry import kinds, model_modules
 from decoupling.theory.optimum import OPTIMUM_ARMS
 from decoupling.theory.theorems import THEOREMS
 from decoupling.train.recipe import Recipe
 
-CONFIG = Path(__file__).parents[2] / "config"
+ROOT = Path(__file__).parents[2]
+CONFIG = ROOT / "config"
 RECIPE = yaml.safe_load((CONFIG / "schema.yaml").read_text())["$defs"]["recipe"]
 RECIPE_FIELDS = {field.name for field in fields(Recipe)}
 PROTOCOLS = yaml.safe_load((CONFIG / "config.yaml").read_text())["protocols"]
@@ -45,17 +48,26 @@ def test_what_differs_for_an_arm_is_of_the_recipe():
     assert all(own[key] == RECIPE["properties"][key] for key in own)
 
 
-@pytest.mark.parametrize("module", model_modules())
+@pytest.mark.parametrize("module", models.modules())
 def test_every_model_has_its_engine(module: str):
-    assert hasattr(import_module(f"decoupling.engines.{model_modules()[module].view}"), "ENGINE")
+    assert hasattr(import_module(f"decoupling.engines.{models.modules()[module].view}"), "ENGINE")
 
 
-@pytest.mark.parametrize("module", model_modules())
+@pytest.mark.parametrize("module", models.modules())
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_model_has_its_recipe(protocol: str, module: str):
-    assert model_modules()[module].recipe in PROTOCOLS[protocol]
+    assert models.modules()[module].recipe in PROTOCOLS[protocol]
 
 
-@pytest.mark.parametrize("name", [*ARMS, *RECIPE["properties"], *kinds()])
+@pytest.mark.parametrize("name", [*ARMS, *RECIPE["properties"], *figures.kinds()])
 def test_readme_names(name: str):
     assert f"`{name}`" in README
+
+
+def test_the_docs_picture_is_the_contract_of_layers():
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    (contract,) = tools["importlinter"]["contracts"]
+    (picture,) = re.findall(
+        r"^```text\n(plan .*?)^```", (ROOT / "docs/architecture.md").read_text(), re.M | re.S
+    )
+    assert [re.split(" {2,}", line)[0] for line in picture.splitlines()] == contract["layers"]

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
+import configs
 import literal
 import mixtures
 import numpy as np
 import pytest
 import torch
-import yaml
 from decoupling import engines, models
 from decoupling.models.arms import ARMS
 from decoupling.models.attention import Attention
-from decoupling.plan import jobs
-from decoupling.plan.config import read_config
+from decoupling.models.curve import Curve
+from decoupling.plan import comparisons
 from decoupling.problem.streams import Stream
-from decoupling.results.bounds import ERRORS, Member, bounds, read_parameters
-from decoupling.results.tables import PARAMETERS, read_table, write_table
+from decoupling.results.bounds import ERRORS, bounds, read_parameters
 from decoupling.sources.gaussian.contexts import GaussianContexts
+from decoupling.tables import PARAMETERS, read_table, write_table
 from decoupling.train.recipe import Recipe, Run
 from decoupling.train.training import Trained, train
 from mixtures import MODEL_ARMS, literal_risk, tensors
@@ -32,19 +31,19 @@ RECIPE = Recipe(gradient=256, iterations=60, lr=0.02, test_contexts=COUNT, init_
 BAYES = {"risk": 0.6, "risk_se": 0.001}
 
 
-def softmax(arm: str, heads: int = 2, setting: str = "own") -> Member:
+def softmax(arm: str, heads: int = 2, setting: str = "own") -> Curve:
     sizes = (("attention_heads", heads),)
-    return Member(setting, "softmax", "softmax", 1, arm, ARMS[arm], sizes)
+    return Curve(setting, "softmax", "softmax", 1, arm, ARMS[arm], sizes)
 
 
-def transformer(arm: str, layers: int = 1, width: int = 8) -> Member:
+def transformer(arm: str, layers: int = 1, width: int = 8) -> Curve:
     sizes = (("width", width), ("attention_heads", 2))
-    return Member("own", "transformer", "transformer", layers, arm, ARMS[arm], sizes)
+    return Curve("own", "transformer", "transformer", layers, arm, ARMS[arm], sizes)
 
 
-def member(layers: int = 2, arm: str = "joint", setting: str = "own", model="attention") -> Member:
+def member(layers: int = 2, arm: str = "joint", setting: str = "own", model="attention") -> Curve:
     module = "layered" if layers > 1 else model
-    return Member(setting, module, model, layers, arm, ARMS[arm])
+    return Curve(setting, module, model, layers, arm, ARMS[arm])
 
 
 CONTAINS = [  # whether the first contains the second, and by which name
@@ -93,8 +92,8 @@ CONTAINS = [  # whether the first contains the second, and by which name
 
 
 @pytest.mark.parametrize(("one", "other", "name"), CONTAINS)
-def test_who_contains_whom(one: Member, other: Member, name: str | None):
-    assert one.contains(other) == name
+def test_who_contains_whom(one: Curve, other: Curve, name: str | None):
+    assert one.includes(other) == name
 
 
 @pytest.mark.parametrize(("model", "arm"), MODEL_ARMS)
@@ -110,16 +109,16 @@ def test_errors_of_one_layer_are_those_of_the_literal_model(model: str, arm: str
 
 
 @pytest.fixture(scope="module")
-def members() -> list[Member]:
+def members() -> list[Curve]:
     return [member(2, "plain"), member(2, "joint"), member(1, "joint", setting="other")]
 
 
 @pytest.fixture(scope="module")
-def trained(members: list[Member]) -> Trained:
+def trained(members: list[Curve]) -> Trained:
     found = Trained([], [])
     for one in members:
         contexts = GaussianContexts(replace(MIX, name=one.setting), 6)
-        run = Run(one.module, one.model, one.layers, one.arm, one.parts, RECIPE)
+        run = Run(one, RECIPE)
         made = train(contexts, [run], range(2))
         found.rows.extend(made.rows)
         found.parameters.extend(made.parameters)
@@ -143,7 +142,7 @@ def test_differences_are_of_the_reported_risks_and_paired(members, trained, para
         ("joint", "plain"), ("joint", "1 layer"), ("joint", "Bayes"), ("plain", "Bayes")
     }  # fmt: skip
 
-    def errors(one: Member) -> np.ndarray:
+    def errors(one: Curve) -> np.ndarray:
         model = models.load(one.module)(MIX.dim, MIX.tasks, one.layers)
         engine = engines.load(model.view)(CONTEXTS)
         arrays = {name: engine.array(value[None]) for name, value in parameters[one].items()}
@@ -184,15 +183,12 @@ def test_below_bayes_is_seen(members, parameters):
     assert {row["holds"] for row in rows if row["bound"] == "Bayes"} == {False}
 
 
-CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
-
-
 def compared(setting: str, **settings) -> list[tuple[str, int, str]]:
     """With what a setting's bounded curves are evaluated."""
-    config = read_config(CONFIG | {"settings": CONFIG["settings"] | settings})
-    found = json.loads(jobs.comparisons.members(config, setting))
+    config = configs.read(configs.SHIPPED | {"settings": configs.SHIPPED["settings"] | settings})
+    found = json.loads(comparisons.members(config, setting))
     assert {one["setting"] for one in found} | {setting} == set(
-        jobs.comparisons.relatives(config, setting)
+        comparisons.relatives(config, setting)
     )
     return [(one["setting"], one["layers"], one["arm"]) for one in found]
 
@@ -206,7 +202,7 @@ def test_depths_of_a_mixture_are_found_by_its_numbers():
 
 def test_one_curve_of_a_kind_and_none_that_nobody_trains():
     """fig2a's mixture is trained by two settings and varied by a figure."""
-    mine = CONFIG["settings"]["fig2a"] | {"models": ["attention"], "layers": [2]}
+    mine = configs.SHIPPED["settings"]["fig2a"] | {"models": ["attention"], "layers": [2]}
     found = compared("mine", mine=mine)
     assert [one for one in found if one[1] == 1] == [
         ("fig2a", 1, "plain"),
@@ -215,7 +211,7 @@ def test_one_curve_of_a_kind_and_none_that_nobody_trains():
 
 
 def test_a_setting_of_several_depths_is_compared_with_itself():
-    mine = CONFIG["settings"]["fig2a"] | {"models": ["attention"], "layers": [1, 2]}
+    mine = configs.SHIPPED["settings"]["fig2a"] | {"models": ["attention"], "layers": [1, 2]}
     assert {name for name, _, _ in compared("mine", mine=mine)} == {"mine"}
 
 
@@ -241,7 +237,7 @@ def test_one_layer_without_a_theorem_is_held_to_bounds(parameters, monkeypatch):
 def test_bounds_of_the_shipped_config():
     deeper = ["figA2b", "figA2c", "figA2e", "figA2f"]
     softmax = ["softmax_clean", *(f"softmax_heads.{heads}" for heads in (1, 4, 8)), "softmax_noisy"]
-    assert jobs.comparisons.bounded_settings(read_config(CONFIG)) == [
+    assert comparisons.bounded_settings(configs.read()) == [
         *deeper,
         *softmax,
         "transformer",

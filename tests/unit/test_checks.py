@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import yaml
-from decoupling.plan.checks import problems
-from decoupling.plan.config import read_config
+from configs import problems, read
 
-SCHEMA = yaml.safe_load((Path(__file__).parents[2] / "config/schema.yaml").read_text())
 BASE = {"d": 2, "weights": [0.5, 0.5], "means": [1, -1], "covs": [1, 2], "n": [1, 4]}
 RECIPE = {"gradient": 8, "iterations": 10, "lr": 0.01}
 PUBLISHED = {("one", "plain")}
@@ -460,7 +455,7 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_one_line_says_what_and_where(name: str):
     changes, message = BAD[name]
-    (problem,) = problems(config(**changes), SCHEMA, PUBLISHED)
+    (problem,) = problems(config(**changes), PUBLISHED)
     assert problem.startswith(message)
 
 
@@ -482,13 +477,13 @@ def test_one_line_says_what_and_where(name: str):
     ],
 )
 def test_sound_configs_pass(changes: dict):
-    assert problems(config(**changes), SCHEMA, PUBLISHED) == []
+    assert problems(config(**changes), PUBLISHED) == []
 
 
 def test_a_first_model_without_arms_is_named_by_every_figure_of_it():
     made = {"kind": "against_linear", "settings": ["x"]}
     changes = {"models": ["transformer", "softmax"], "arms": ["finetune_heads"], "figure": made}
-    found = problems(config(**softmax(**changes)), SCHEMA, PUBLISHED)
+    found = problems(config(**softmax(**changes)), PUBLISHED)
     text = "the transformer model has none of the arms of settings.x; add one"
     assert found == [f"figures.x.setting: {text}", f"figures.y.settings: {text}"]
 
@@ -500,11 +495,11 @@ def without_deep(**settings) -> dict:
 
 
 def test_a_recipe_that_nothing_needs_can_be_left_out():
-    assert problems(without_deep(), SCHEMA) == []
+    assert problems(without_deep()) == []
 
 
 def test_a_recipe_that_a_setting_needs_is_missed():
-    (problem,) = problems(without_deep(two=BASE | {"layers": [2]}), SCHEMA)
+    (problem,) = problems(without_deep(two=BASE | {"layers": [2]}))
     assert problem == "protocols.p: deep is missing; add it, as settings.two needs it"
 
 
@@ -512,12 +507,12 @@ def test_a_recipe_that_only_a_varied_setting_needs_is_missed():
     made = config(figures={"x": {"kind": "noise", "setting": "two", "noise_var": [0], "n": [1]}})
     del made["protocols"]["p"]["one_layer"]
     made["settings"] = {"two": BASE | {"layers": [2]}}
-    (problem,) = problems(made, SCHEMA)
+    (problem,) = problems(made)
     assert problem == "protocols.p: one_layer is missing; add it, as settings.x.0 needs it"
 
 
 def panels(raw: dict, name: str) -> list[dict]:
-    made = read_config(raw)
+    made = read(raw)
     return made.figures[name].drawing(made)["panels"]
 
 

@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from decoupling.draw.explorer import page_data
-from decoupling.draw.style import ARM_STYLE
+from decoupling.figures.explorer import page_data
+from decoupling.figures.style import ARM_STYLE
 from decoupling.problem.family import MOST_DIM, MOST_TASKS, controls
 from decoupling.problem.mixture import TaskMixture
-from decoupling.results.published import read_published
-from decoupling.results.tables import BAYES, RISKS, read_all
 from decoupling.sources.gaussian.block import make_spec
+from decoupling.tables import BAYES, RISKS, read_all, read_published
 from mixtures import NONISO, PAPER_BLOCKS, paper
 
 ROOT = Path(__file__).parents[2]

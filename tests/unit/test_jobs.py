@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import configs
 import pandas as pd
 import pytest
-import yaml
+from decoupling import models
 from decoupling.models import Model
-from decoupling.plan import registry
-from decoupling.plan.config import read_config
-from decoupling.plan.jobs import training
+from decoupling.plan import jobs
 
 ROOT = Path(__file__).parents[2]
 KEPT = sorted((ROOT / "data/reference").glob("*_costs.csv"))
@@ -20,7 +19,7 @@ DAY = 24 * 60
 
 @pytest.fixture(scope="module")
 def config():
-    return read_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
+    return configs.read()
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
@@ -29,15 +28,15 @@ def test_jobs_ask_for_what_kept_ones_took(config, path: Path):
     protocol = config.protocols["paper" if path.stem.startswith("paper") else "laptop"]
     for row in pd.read_csv(path).itertuples():
         setting = config.settings[row.setting]
-        assert training.minutes(protocol, setting, attempt=1) > row.core_minutes, row
-        assert training.mem_mb(setting) > row.max_rss_mb, row
+        assert jobs.minutes(protocol, setting, attempt=1) > row.core_minutes, row
+        assert jobs.mem_mb(setting) > row.max_rss_mb, row
 
 
 def test_further_attempts_ask_for_more_time_up_to_a_day(config):
     protocol, setting = config.protocols["laptop"], config.settings["figA2c"]
-    first, second = (training.minutes(protocol, setting, attempt) for attempt in (1, 2))
+    first, second = (jobs.minutes(protocol, setting, attempt) for attempt in (1, 2))
     assert second == pytest.approx(2 * first, abs=1)
-    assert training.minutes(protocol, setting, attempt=1000) == DAY
+    assert jobs.minutes(protocol, setting, attempt=1000) == DAY
 
 
 def test_blocks_of_fewer_seeds_ask_for_less_time(config):
@@ -46,14 +45,14 @@ def test_blocks_of_fewer_seeds_ask_for_less_time(config):
     few = replace(whole, seeds_per_job=5)
     for name, same in {"figA2c": False, "fig2c": True}.items():
         setting = config.settings[name]
-        long, short = (training.minutes(protocol, setting, 1) - 30 for protocol in (whole, few))
+        long, short = (jobs.minutes(protocol, setting, 1) - 30 for protocol in (whole, few))
         assert short == pytest.approx(long if same else long / 10, abs=1), name
 
 
 def test_depths_in_one_job_ask_for_the_time_of_all(config):
     protocol, setting = config.protocols["paper"], config.settings["figA2c"]
-    alone = training.minutes(protocol, setting, 1) - 30
-    both = training.minutes(protocol, replace(setting, layers=(2, 3)), 1) - 30
+    alone = jobs.minutes(protocol, setting, 1) - 30
+    both = jobs.minutes(protocol, replace(setting, layers=(2, 3)), 1) - 30
     assert both == pytest.approx(2 * alone, abs=1)
 
 
@@ -63,7 +62,7 @@ def test_long_jobs_start_first(config, name: str):
     costs = pd.read_csv(ROOT / f"data/reference/{name}_costs.csv")
     costs = costs[costs.core_minutes > 2].sort_values("core_minutes")
     rows = [
-        (training.priority(config.protocols["laptop"], config.settings[row.setting], row.n), row)
+        (jobs.priority(config.protocols["laptop"], config.settings[row.setting], row.n), row)
         for row in costs.itertuples()
     ]
     for priority, row in rows:
@@ -76,12 +75,12 @@ def test_long_jobs_start_first(config, name: str):
 def test_the_plain_that_is_only_tuned_counts_as_work(config):
     protocol, setting = config.protocols["laptop"], config.settings["softmax_clean"]
     tuned, both, plain = (
-        training.priority(protocol, replace(setting, arms=arms), 10)
+        jobs.priority(protocol, replace(setting, arms=arms), 10)
         for arms in (("finetune",), ("plain", "finetune"), ("plain",))
     )
     assert tuned == both > plain
 
 
 def test_a_model_that_does_not_say_how_fast_it_is_asks_for_as_much_as_any():
-    rates = [model.contexts_per_minute for model in registry.model_modules().values()]
+    rates = [model.contexts_per_minute for model in models.modules().values()]
     assert Model.contexts_per_minute == min(rates) < max(rates)

@@ -9,7 +9,7 @@ import mixtures
 import pandas as pd
 import pytest
 import yaml
-from decoupling.plan.config import read_config
+from decoupling.plan.read import load, of_clone
 from decoupling.results.page import percent, span
 from decoupling.theory.sampled import draw_mixture
 from decoupling.theory.theorems import THEOREMS
@@ -26,7 +26,7 @@ def kept(name: str) -> pd.DataFrame:
 
 def test_what_a_race_costs():
     """Contexts that seeds see in a race, over those of one seed."""
-    config = read_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
+    config = load(yaml.safe_load((ROOT / "config/config.yaml").read_text()), **of_clone(ROOT))
     block = config.protocols["laptop"].recipes["deep"]
     running, seen, alone = block.seeds, 0, 0
     for iteration in range(block.general.iterations):

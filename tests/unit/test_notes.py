@@ -6,7 +6,7 @@ from copy import deepcopy
 
 import pytest
 import yaml
-from decoupling.plan.config import read_config
+from configs import read
 
 RECIPE = {"gradient": 64, "iterations": 10, "lr": 0.1, "race": [0.5], "race_group": 2}
 CONFIG = yaml.safe_load("""
@@ -16,6 +16,11 @@ settings:
   x: {d: 2, weights: [1], means: [0], covs: [1], n: [1], models: [softmax],
     arms: [plain, finetune, joint]}
 """)
+
+
+def small_print(raw: dict) -> str:
+    config = read(raw)
+    return config.figures["x"].note(config)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +34,7 @@ settings:
 def test_a_figure_says_which_arms_do_not_race(arms: dict, seeds: str):
     raw = deepcopy(CONFIG)
     raw["protocols"]["p"]["softmax"] = RECIPE | {"arms": arms}
-    note = read_config(raw).note("x")
+    note = small_print(raw)
     assert note == f"Protocol p: {seeds} batches of 64, 10 iterations"
 
 
@@ -37,4 +42,4 @@ def test_a_figure_of_fine_tuning_alone_says_that_its_seeds_do_not_race():
     raw = deepcopy(CONFIG)
     raw["settings"]["x"]["arms"] = ["finetune", "joint"]
     raw["protocols"]["p"]["softmax"] = RECIPE | {"arms": {"plain": {"race": []}}}
-    assert "best of 2 seeds that race (not finetune)," in read_config(raw).note("x")
+    assert "best of 2 seeds that race (not finetune)," in small_print(raw)

@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from decoupling.figures import Tables
 from decoupling.figures.panel import KIND
-from decoupling.results.published import read_published
-from decoupling.results.tables import BAYES, RISKS, THEORY
 from decoupling.sources.gaussian.block import make_spec
+from decoupling.tables import BAYES, RISKS, THEORY, read_published
 from matplotlib.collections import PolyCollection
 
 PUBLISHED = Path(__file__).parents[2] / "data/published/authors_risks.csv"
@@ -39,7 +37,8 @@ def figure(*, diverged: int | None = None, **changes):
         for n, (risk, error) in BAYES_RISKS.items()
     ]
     bayes = pd.DataFrame(rows, columns=BAYES.names)
-    tables = Tables(specs, risks, theory, bayes, read_published([PUBLISHED]))
+    tables = {"specs": specs, "risks": risks, "theory": theory, "bayes": bayes}
+    tables["published"] = read_published([PUBLISHED])
     return KIND.draw({"panels": [panel]}, tables, "")
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from cells import made
 from decoupling.results.page import PageError
-from decoupling.results.tables import POINT
+from decoupling.tables import POINT
 
 KEPT = {"seeds_ok": 47, "risk_se": 0.2, "normalized_se": 0.02}
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from decoupling.config.protocols import Protocol
+from decoupling.config.settings import Setting
 from decoupling.models.arms import ARMS
-from decoupling.plan.config import Setting, read_config
-from decoupling.plan.jobs.tables import predictors
-from decoupling.plan.jobs.training import setting_runs
+from decoupling.models.curve import Curve
+from decoupling.plan.jobs import predictors, setting_runs
 from decoupling.problem.design import Design
 from decoupling.results.aggregate import label_power, seed_minimum
-from decoupling.results.bounds import Member, parse_member, read_parameters
+from decoupling.results.bounds import read_parameters
 from decoupling.results.held_out import held_out_rows, predict
 from decoupling.results.real import real_rows
 from decoupling.results.redrawn import THEORY_DRAWS, cluster_weights, redrawn_rows
@@ -30,20 +31,18 @@ from tables import BLOCK, make_rows, write
 N = 2
 ARM_NAMES = ["plain", "shared", "finetune", "joint", "joint_heads"]
 RECIPE = {"gradient": "exact", "iterations": 600, "lr": 0.03, "schedule": "cosine"}
+PROTOCOL = Protocol.read("p", {"seeds": 2, "seeds_per_job": 2, "table": RECIPE})
 
 
-def fold_settings(block: dict, models: tuple[str, ...] = ("attention", "reduced")) -> dict:
-    raw = {
-        "protocol": "p",
-        "protocols": {"p": {"seeds": 2, "seeds_per_job": 2, "table": RECIPE}},
-        "settings": {"x": {**block, "n": [1, N], "models": models, "arms": ARM_NAMES}},
-    }
-    config = read_config(raw)
-    return {"protocol": config.protocol, "parts": config.settings["x"].parts}
+def fold_settings(
+    block: dict, models: tuple[str, ...] = ("attention", "reduced")
+) -> dict[str, Setting]:
+    own = {"n": [1, N], "models": models, "arms": ARM_NAMES}
+    return Setting.read("x", block | own).parts
 
 
-def members(setting: Setting) -> list[Member]:
-    return [parse_member(fields) for fields in json.loads(predictors(setting))]
+def members(setting: Setting) -> list[Curve]:
+    return [Curve.from_dict(fields) for fields in json.loads(predictors(setting))]
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +52,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict:
     block["fold_by"] = "school"
     found = {"specs": [], "held_out": [], "theory": [], "risks": [], "folds": [], "runs": []}
     found["parameters"], found["redrawn"] = [], []
-    made = fold_settings(block)
-    for name, setting in made["parts"].items():
+    for name, setting in fold_settings(block).items():
         text = make_spec(name, setting.block, N)
         contexts = TableContexts.read(text, N, block["table"])
-        runs = setting_runs(made["protocol"], setting)
+        runs = setting_runs(PROTOCOL, setting)
         done = train(contexts, runs, range(2))
         fold = read_fold(text, block["table"])
         parameters = read_parameters(pd.DataFrame(done.parameters), members(setting))[N]
@@ -79,7 +77,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict:
 def test_predictors_have_the_sizes_of_their_setting():
     """No model that tables train today has one, but a model of one's own may."""
     made = fold_settings(BLOCK | {"table": "t.csv", "attention_heads": 3}, ("softmax",))
-    for setting in made["parts"].values():
+    for setting in made.values():
         assert {member.sizes for member in members(setting)} == {(("attention_heads", 3),)}
 
 
@@ -99,7 +97,7 @@ def test_seeds_are_chosen_on_training_units(trained: dict):
     fold, rows = trained["folds"][0], pd.DataFrame(trained["runs"][0])
     contexts, best = fold.training_contexts(N), rows.groupby(["model", "arm"]).selection_risk.min()
     for member, params in trained["parameters"][0].items():
-        made = member.made(fold.mix.dim, fold.mix.tasks)
+        made = member.build(fold.mix.dim, fold.mix.tasks)
         layer = made.one_layer({name: a[None] for name, a in params.items()})
         errors = predict(layer, contexts, contexts.grams) - contexts.label
         assert best[member.model, member.arm] == pytest.approx((errors**2).mean(), rel=1e-9)

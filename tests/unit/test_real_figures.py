@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from cells import made
-from decoupling.draw.style import ARM_STYLE
-from decoupling.figures import Tables, real, real_gain
+from decoupling.figures import real, real_gain
+from decoupling.figures.style import ARM_STYLE
 from decoupling.results import page_tables_beyond
 from decoupling.results.real import out_of_gate
-from decoupling.results.tables import REAL
+from decoupling.tables import REAL
 
 ARMS = ("plain", "shared", "finetune", "joint", "joint_heads")
 BASELINES = ("ols", "ridge", "group_mean", "pooled", "blup")
@@ -59,8 +59,7 @@ def texts(figure) -> str:
 @pytest.mark.parametrize("kind", [real.KIND, real_gain.KIND])
 def test_figures_are_drawn_with_all_arms(table: pd.DataFrame, kind):
     drawing = {"settings": [setting("good"), setting("bad")]}
-    empty = table[:0]
-    figure = kind.draw(drawing, Tables({}, empty, empty, empty, empty, {"real": table}), "note")
+    figure = kind.draw(drawing, {"real": table}, "note")
     labels = [text.get_text() for text in figure.subfigs[1].legends[0].get_texts()]
     if kind is real.KIND:
         assert {ARM_STYLE[arm][2] for arm in ARMS} <= set(labels)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from decoupling.results.tables import BOUNDS, RISKS, RUNS, write_table
+from decoupling.tables import BOUNDS, RISKS, RUNS, write_table
 
 SCRIPT = Path(__file__).parents[2] / "scripts/reference.py"
 STAMP = dict.fromkeys(("protocol", "device", "numpy", "numba", "torch"), "x")

@@ -10,8 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from decoupling.results.files import atomic_path
-from decoupling.results.tables import (
+from decoupling.files import atomic_path
+from decoupling.tables import (
     BAYES,
     BOUNDS,
     PARAMETERS,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from decoupling.figures import Tables
-from decoupling.figures.mixtures import KIND, excess, several_tasks
-from decoupling.results.tables import SAMPLED
+from decoupling.figures.mixtures import KIND
+from decoupling.tables import SAMPLED
+from decoupling.theory.excess import excess, several_tasks
 from decoupling.theory.optimum import optima
 from decoupling.theory.sampled import draw_mixture, sampled_table
 from decoupling.theory.theorems import CLOSED_FORMS
@@ -37,8 +37,7 @@ def test_mixtures_are_as_stated():
 
 def test_figure_shows_the_distribution():
     sampled = pd.DataFrame(sampled_table(1, 0, 9))
-    empty = pd.DataFrame()
-    drawn = KIND.draw({}, Tables({}, empty, empty, empty, empty, {"sampled": sampled}), "")
+    drawn = KIND.draw({}, {"sampled": sampled}, "")
     ax = drawn.subfigs[0].axes[0]
     shown = several_tasks(sampled)
     count = shown.mixture.nunique()

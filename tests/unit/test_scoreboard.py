@@ -6,10 +6,10 @@ import math
 
 import pandas as pd
 import pytest
-from decoupling.draw.heatmap import draw_scoreboard
+from decoupling.figures.heatmap import draw_scoreboard
 from decoupling.results.scoreboard import SCOREBOARD, TOLERANCE, scoreboard
 from decoupling.results.scoretext import markdown
-from decoupling.results.tables import BOUNDS, RISKS, THEORY, read_table, write_table
+from decoupling.tables import BOUNDS, RISKS, THEORY, read_table, write_table
 
 COLUMNS = [
     *("panel", "model", "layers", "arm", "theorem_worst", "theorem_mean", "optimum_worst"),

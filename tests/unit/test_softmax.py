@@ -15,6 +15,7 @@ from decoupling.engines.query_row import CompiledEngine
 from decoupling.engines.sequences import SequenceEngine
 from decoupling.kernels import LARGEST
 from decoupling.models.arms import ARMS
+from decoupling.models.curve import Curve
 from decoupling.models.softmax import Softmax
 from decoupling.models.transformer import Transformer
 from decoupling.problem.sequences import SequenceBatch
@@ -335,7 +336,8 @@ RECIPE = Recipe(
 def runs(model: str, arms: list[str], layers: int = 1) -> list[Run]:
     sizes = (("attention_heads", 2),)
     sizes = sizes if model == "softmax" else (("width", 8), *sizes)
-    return [Run(model, model, layers, arm, ARMS[arm], RECIPE, sizes=sizes) for arm in arms]
+    curves = [Curve("x", model, model, layers, arm, ARMS[arm], sizes) for arm in arms]
+    return [Run(curve, RECIPE) for curve in curves]
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from cells import made
-from decoupling.results.tables import POINT
+from decoupling.tables import POINT
 
 RISK = {  # normalised
     "plain": 0.40,

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 import mixtures
 import numpy as np
 import pytest
-from decoupling.plan.values import SpecError
+from decoupling.errors import InputError
 from decoupling.problem.mixture import TaskMixture
 from decoupling.sources.gaussian.block import make_spec
 
@@ -165,7 +165,7 @@ BAD = {
 @pytest.mark.parametrize(("changes", "entry", "fix"), BAD.values(), ids=BAD.keys())
 def test_invalid_block(changes: dict, entry: str, fix: str):
     """One problem, one line: where it is and what to do."""
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(InputError) as caught:
         make_spec("mine", block(**changes))
     assert len(caught.value.problems) == 1
     assert caught.value.problems[0].startswith(f"settings.mine.{entry}: ")
@@ -176,7 +176,7 @@ def test_all_problems_at_once():
     bad = block(
         weights=[0.5, 0.6], means=[NAN, 0, 1], covs=[SKEW, -1], sigma_x=INDEFINITE, noise_var=-1
     )
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(InputError) as caught:
         make_spec("mine", bad)
     entries = {problem.split(":")[0] for problem in caught.value.problems}
     names = ("weights", "means[0]", "means", "covs[0]", "covs[1]", "sigma_x", "noise_var")

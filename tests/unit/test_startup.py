@@ -30,8 +30,9 @@ STARTS = {
     "theory": script("theory.py"),
     "bayes": script("bayes.py"),
     "plan": """
-from decoupling.plan import checks, code, config, jobs, registry
-assert registry.model_modules() and registry.kinds() and registry.source_blocks()
+from decoupling import figures, models, sources
+from decoupling.plan import checks, code, comparisons, jobs, read
+assert models.modules() and figures.kinds() and sources.blocks()
 """,
 }
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import mixtures
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
-from decoupling.figures import Tables, assumption1, noise, rates
-from decoupling.plan.checks import problems
-from decoupling.plan.config import read_config
-from decoupling.results.tables import BAYES
+from configs import problems, read
+from decoupling.figures import assumption1, noise, rates
+from decoupling.plan.comparisons import scored
+from decoupling.tables import BAYES
 from decoupling.theory.theorems import THEOREMS
 
 BASE = {"d": 2, "weights": [1], "means": [1], "covs": [1], "n": [3], "layers": [2]}
@@ -30,7 +28,6 @@ CONFIG = {
         "one": {"title": "a panel"},
     },
 }
-SCHEMA = yaml.safe_load((Path(__file__).parents[2] / "config/schema.yaml").read_text())
 LENGTHS = [1, 10, 100, 1000]
 NO_BAYES = BAYES.empty_table().to_pandas()
 NONE = pd.DataFrame()  # what a kind does not ask for
@@ -49,8 +46,9 @@ def theory_table(mix, lengths=LENGTHS, optimum_share: float = 0.5) -> pd.DataFra
     return pd.DataFrame(rows)
 
 
-def tables(mixes, theory: pd.DataFrame, risks: pd.DataFrame = NONE, bayes=NO_BAYES) -> Tables:
-    return Tables({mix.name: mix for mix in mixes}, risks, theory, bayes, NONE)
+def tables(mixes, theory: pd.DataFrame, risks: pd.DataFrame = NONE, bayes=NO_BAYES) -> dict:
+    specs = {mix.name: mix for mix in mixes}
+    return {"specs": specs, "risks": risks, "theory": theory, "bayes": bayes}
 
 
 def labels(drawn) -> list[str]:
@@ -62,7 +60,7 @@ def lines(ax, style: str) -> list[np.ndarray]:
 
 
 def test_varied_settings_are_of_one_layer_and_four_arms():
-    made = read_config(CONFIG).settings
+    made = read(CONFIG).settings
     assert list(made)[:2] == ["one", "other"]
     for name in ("noise.0", "noise.0.5", "noise.2", "rates.one", "both.other", "both.one"):
         assert made[name].name == name
@@ -75,7 +73,7 @@ def test_varied_settings_are_of_one_layer_and_four_arms():
 
 
 def test_varied_settings_differ_in_noise_alone():
-    made = read_config(CONFIG).settings
+    made = read(CONFIG).settings
     blocks = [dict(made[f"noise.{value}"].block) for value in (0, 0.5, 2)]
     assert [block.pop("noise_var") for block in blocks] == [0, 0.5, 2]
     own = dict(made["other"].block)
@@ -84,9 +82,9 @@ def test_varied_settings_differ_in_noise_alone():
 
 
 def test_varied_settings_have_no_figure_or_score_of_their_own():
-    made = read_config(CONFIG)
+    made = read(CONFIG)
     assert list(made.figures) == ["both", "noise", "one", "other", "rates"]
-    assert {curve.setting for _, curve in made.scored} == {"one", "other"}
+    assert {curve.setting for _, curve in scored(made)} == {"one", "other"}
 
 
 RATES = {"kind": "rates", "setting": "one", "n": [1, 2]}
@@ -137,8 +135,8 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_problem_is_named(name: str):
     block, message = BAD[name]
-    assert problems(CONFIG, SCHEMA) == []
-    (problem,) = problems(CONFIG | {"figures": CONFIG["figures"] | {"bad": block}}, SCHEMA)
+    assert problems(CONFIG) == []
+    (problem,) = problems(CONFIG | {"figures": CONFIG["figures"] | {"bad": block}})
     assert problem.startswith(f"figures.bad.{message}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from decoupling.draw import style
+from decoupling.figures import style
 
 
 @pytest.mark.parametrize("where", ["title", "legend", "nothing"])

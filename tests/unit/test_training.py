@@ -17,11 +17,12 @@ import pytest
 import torch
 from decoupling import engines, models, sources
 from decoupling.engines.gram_torch import TorchEngine
+from decoupling.files import atomic_path
 from decoupling.models.arms import ARMS
+from decoupling.models.curve import Curve
 from decoupling.problem.gram import GramBatch
 from decoupling.problem.moments import batch_moments
 from decoupling.problem.streams import Stream
-from decoupling.results.files import atomic_path
 from decoupling.sources.gaussian.contexts import GaussianContexts
 from decoupling.train import adam, training
 from decoupling.train.checkpoint import Checkpoint
@@ -44,7 +45,8 @@ def train(*args, **kwargs) -> list[dict]:
 
 
 def run_of(model: str, layers: int, arm: str, recipe: Recipe) -> Run:
-    return Run(model if layers == 1 else "layered", model, layers, arm, ARMS[arm], recipe)
+    module = model if layers == 1 else "layered"
+    return Run(Curve(MIX.name, module, model, layers, arm, ARMS[arm]), recipe)
 
 
 def runs_of(engine: str, arms: tuple[str, ...]) -> list[Run]:
@@ -58,11 +60,12 @@ def by_seed(rows: list[dict], arm: str) -> dict[int, dict]:
 
 def scratch_track(run: Run, seeds: range, engine=None) -> Track:
     """With the plain weights of its own initialisation where the arm needs frozen ones."""
-    engine = engine or engines.load(models.load(run.module).view)(CONTEXTS)
+    engine = engine or engines.load(run.curve.model_class.view)(CONTEXTS)
     shape = (MIX.dim, MIX.tasks)
-    if run.arm in ("plain", "joint", "joint_heads", "heads"):
+    if run.curve.arm in ("plain", "joint", "joint_heads", "heads"):
         return Track(run, engine, shape, seeds)
-    plain = Track(replace(run, arm="plain", parts=ARMS["plain"]), engine, shape, seeds)
+    curve = replace(run.curve, arm="plain", trains=ARMS["plain"])
+    plain = Track(replace(run, curve=curve), engine, shape, seeds)
     return Track(run, engine, shape, seeds, plain.params)
 
 
@@ -254,11 +257,8 @@ def test_fine_tuning_starts_from_the_seeds_own_frozen_plain(engine: str, iterati
     """A prompt of 0 adds nothing and has gradient 0: fine-tuning it leaves plain's risk."""
     plain = runs_of(engine, ("plain",))[0]
     zero = replace(plain.recipe, init_std=0.0, iterations=iterations)
-    rows = train(
-        CONTEXTS,
-        [replace(plain, arm="finetune", parts=ARMS["finetune"], recipe=zero), plain],
-        range(4),
-    )
+    curve = replace(plain.curve, arm="finetune", trains=ARMS["finetune"])
+    rows = train(CONTEXTS, [replace(plain, curve=curve, recipe=zero), plain], range(4))
     tuned, trained = by_seed(rows, "finetune"), by_seed(rows, "plain")
     assert {seed: row["risk"] for seed, row in tuned.items()} == pytest.approx(
         {seed: row["risk"] for seed, row in trained.items()}, rel=1e-6
@@ -469,17 +469,17 @@ def test_parameters_of_the_best_seed_are_kept(engine: str):
     arms = ("plain", "finetune", "joint_heads")
     runs = runs_of(engine, arms)
     trained = training.train(CONTEXTS, runs, range(3))
-    view = engines.load(models.load(runs[0].module).view)(CONTEXTS)
+    view = engines.load(runs[0].curve.model_class.view)(CONTEXTS)
     for run in runs:
-        rows = by_seed(trained.rows, run.arm)
+        rows = by_seed(trained.rows, run.curve.arm)
         best = min(rows, key=lambda seed: rows[seed]["selection_risk"])
-        kept = [row for row in trained.parameters if row["arm"] == run.arm]
+        kept = [row for row in trained.parameters if row["arm"] == run.curve.arm]
         assert {row["seed"] for row in kept} == {best}
         params = {
             row["name"]: view.array(np.reshape(row["values"], (1, *row["shape"]))) for row in kept
         }
-        model = models.load(run.module)(MIX.dim, MIX.tasks, run.layers)
-        assert set(params) == {*model.weight_shapes, *model.trained_shapes(run.parts)}
+        model = run.curve.build(MIX.dim, MIX.tasks)
+        assert set(params) == {*model.weight_shapes, *model.trained_shapes(run.curve.trains)}
         (test,) = view.test([(model, params)], run.recipe.test_contexts)
         assert test.report[0] == pytest.approx(rows[best]["risk"], rel=1e-6)
 

@@ -2,6 +2,8 @@
 
 import ast
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 import yaml
@@ -9,6 +11,8 @@ import yaml
 from .conftest import ROOT
 
 PIP_NAME = {"matplotlib-base": "matplotlib", "pytorch-cpu": "torch"}
+MODULE = {"markdown_it_py": "markdown_it", "pyyaml": "yaml"}
+PLAN = ROOT / "scripts/decoupling/plan"  # imported by no job
 PIP_FILES = ("requirements", "requirements-torch")
 
 
@@ -39,16 +43,29 @@ def test_conda_pins_are_the_pip_pins(name: str) -> None:
     assert conda == {name: pip_pins()[PIP_NAME.get(name, name)] for name in conda}
 
 
-def test_what_scripts_import_is_in_the_environment() -> None:
-    imported = {
+def imported(paths: Iterable[Path]) -> set[str]:
+    """What they import that Python does not have itself, but for the library."""
+    found = {
         name.split(".")[0]
-        for path in (ROOT / "scripts").rglob("*.py")
+        for path in paths
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Import | ast.ImportFrom) and not getattr(node, "level", 0)
         for name in (
             [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module]
         )
     }
-    packages = {PIP_NAME.get(n, n) for n in (*conda_pins("pipeline"), *conda_pins("tables"))}
-    modules = {name.replace("-", "_").replace("markdown_it_py", "markdown_it") for name in packages}
-    assert imported - set(sys.stdlib_module_names) - {"decoupling"} <= modules
+    return found - set(sys.stdlib_module_names) - {"decoupling"}
+
+
+def modules(packages: Iterable[str]) -> set[str]:
+    names = {PIP_NAME.get(name, name).replace("-", "_") for name in packages}
+    return {MODULE.get(name, name) for name in names}
+
+
+def test_what_jobs_import_is_in_the_environment() -> None:
+    paths = {*(ROOT / "scripts").rglob("*.py")} - {*PLAN.rglob("*.py")}
+    assert imported(paths) <= modules([*conda_pins("pipeline"), *conda_pins("tables")])
+
+
+def test_what_the_plan_imports_is_installed_with_snakemake() -> None:
+    assert imported(PLAN.rglob("*.py")) <= modules(pip_pins())

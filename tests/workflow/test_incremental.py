@@ -67,7 +67,7 @@ def test_more_seeds_and_another_n_train_only_those(done: Project) -> None:
 def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
     """As long as the numbers are the same, and however the config writes them."""
     done.edit("scripts/decoupling/sources/gaussian/block.py")
-    done.edit("scripts/decoupling/plan/values.py")
+    done.edit("scripts/decoupling/errors.py")
     config = done.config
     config["settings"]["one"] |= {"means": [[1.0, 1.0], -0.5], "sigma_x": "identity"}
     done.write_config(config)
@@ -83,13 +83,13 @@ def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
             {"theory": 1, "figure": 4, "explorer": 1} | SCOREBOARD,
         ),  # know its arms
         (["figures/panel"], {"figure": 3}),  # and the page of them
-        (["draw/panels"], {"figure": 4}),  # and the overview
+        (["figures/lines"], {"figure": 4}),  # and the overview
         (["figures/overview", "figures/rates"], {"figure": 1}),
-        (["draw/style"], {"figure": 4, "heatmap": 1, "explorer": 1}),
-        (["draw/heatmap"], {"heatmap": 1}),
+        (["figures/style"], {"figure": 4, "heatmap": 1, "explorer": 1}),
+        (["figures/heatmap"], {"heatmap": 1}),
         (["results/scoreboard"], SCOREBOARD),
-        (["draw/explorer", "problem/family"], {"explorer": 1}),
-        (["plan/checks", "plan/config", "plan/jobs/training", "plan/code"], {}),
+        (["figures/explorer", "problem/family"], {"explorer": 1}),
+        (["plan/checks", "plan/read", "plan/jobs", "plan/code", "config/protocols"], {}),
     ],
     ids=lambda value: " ".join(value),
 )

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from decoupling.plan.config import read_config
+from configs import read
 
 from .conftest import ROOT, Project, copy_sources
 
@@ -18,7 +18,7 @@ def test_number_of_training_jobs(tmp_path: Path) -> None:
     project = copy_sources(tmp_path / "project")
     outputs = [path.split("/") for path in project.plan().outputs]
     trained = [path[3] for path in outputs if path[2:3] == ["runs"]]
-    config = read_config(project.config)
+    config = read(project.config)
     for figure, count in COUNTS.items():
         drawn = set(trained)
         if figure != ALL:

@@ -10,13 +10,14 @@ import sysconfig
 import tomllib
 from pathlib import Path
 
+import configs
 import pyarrow.parquet as pq
 import pytest
-import yaml
+from decoupling import sources
+from decoupling.config import Config
+from decoupling.config.settings import Setting
 from decoupling.kernels import LARGEST
-from decoupling.plan import registry
-from decoupling.plan.config import Config, Setting, read_config
-from decoupling.plan.jobs import pages, training
+from decoupling.plan import comparisons, jobs
 
 from .conftest import ROOT, Project
 
@@ -145,21 +146,23 @@ def test_cache_is_in_the_clone_where_home_cannot_be_written(clone: Path, writabl
 
 @pytest.fixture(scope="module")
 def config() -> Config:
-    return read_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()))
+    return configs.read()
 
 
 def trained_by_torch(setting: Setting) -> bool:
-    engines = {name for name in training.modules(setting) if name.startswith("engines.")} - EXACT
-    dim, _ = registry.source_blocks()[setting.source].shape(setting.block)
+    engines = {name for name in jobs.modules(setting) if name.startswith("engines.")} - EXACT
+    dim, _ = sources.blocks()[setting.source].shape(setting.block)
     return "engines.sequences" in engines or bool(engines and dim + 1 > LARGEST)
 
 
 def test_torch_is_installed_for_what_needs_it(clone: Path, config: Config) -> None:
     settings = {name for name, setting in config.settings.items() if trained_by_torch(setting)}
     needed = {
-        name for name, figure in config.figures.items() if settings & {*figure.needs(config).risks}
+        name
+        for name, figure in config.figures.items()
+        if settings & {*figure.needs(config).get("risks", ())}
     }
-    if settings & {*pages.scored_settings(config)}:
+    if settings & {*comparisons.scored_settings(config)}:
         needed.add("scoreboard")
     for name in (*config.figures, "scoreboard"):
         for suffix in ("pdf", "png"):

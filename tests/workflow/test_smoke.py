@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from decoupling.results.page import span
 from decoupling.results.scoreboard import SCOREBOARD
-from decoupling.results.tables import (
+from decoupling.tables import (
     BAYES,
     HELD_OUT,
     IDENTITY,

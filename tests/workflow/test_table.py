@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from decoupling.results.tables import HELD_OUT, REAL
+from decoupling.tables import HELD_OUT, REAL
 
 from .conftest import ROOT, Project, copy_sources, tiny_config
 

@@ -7,18 +7,22 @@ draw it and no others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .. import discover
+
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure as Drawn
 
-    from ..plan.config import Config, Curve, Setting
-    from ..problem.mixture import TaskMixture
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
 
+Tables = Mapping[str, Any]  # by name, empty where not needed; `specs` has mixtures by setting
 Problem = tuple[str, str]  # the key it is about, below the figure's; what is wrong, and the fix
 
 # JSON schemas of keys that several kinds have
@@ -42,30 +46,6 @@ def numbers(description: str, kind: str, **limits: float) -> dict[str, Any]:
 def names(description: str) -> dict[str, Any]:
     array = {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}}
     return {"description": description, **array}
-
-
-@dataclass(frozen=True)
-class Needs:
-    """What a figure is drawn from: settings' names by table, and the authors' risks."""
-
-    specs: Iterable[str] = ()
-    risks: Iterable[str] = ()
-    theory: Iterable[str] = ()
-    bayes: Iterable[str] = ()
-    published: bool = False
-    more: Mapping[str, Sequence[str]] = field(default_factory=dict)  # other tables' files, by name
-
-
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """The same, as they are read."""
-
-    specs: Mapping[str, TaskMixture]
-    risks: pd.DataFrame
-    theory: pd.DataFrame
-    bayes: pd.DataFrame
-    published: pd.DataFrame
-    more: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -123,7 +103,9 @@ class Figure:
         the config cannot have."""
         return []
 
-    def needs(self, config: Config) -> Needs:
+    def needs(self, config: Config) -> dict[str, list[str]]:
+        """What it is drawn from: settings by table. Tables are those of `tables.FIGURE_TABLES`,
+        `specs`, and `published`, the authors' risks."""
         raise NotImplementedError
 
     def drawing(self, config: Config) -> dict[str, Any]:
@@ -133,6 +115,11 @@ class Figure:
     def curves(self, config: Config) -> list[Curve]:
         """What is trained for it."""
         return []
+
+    def note(self, config: Config) -> str:
+        """The small print."""
+        curves = self.curves(config)
+        return config.protocol.note(curves) if curves else self.computed
 
     def scored(self, config: Config) -> list[Curve]:
         """What of it is on the scoreboard, under the figure's name."""
@@ -158,6 +145,11 @@ class Columns(Figure):
 
     def drawing(self, config: Config) -> dict[str, Any]:
         return {"columns": self.variants}
+
+
+@cache
+def kinds() -> dict[str, type[Figure]]:
+    return discover.members(__name__, "KIND")
 
 
 def load(kind: str) -> type[Figure]:

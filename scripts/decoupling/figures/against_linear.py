@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..draw.panels import draw_panels
-from . import ARMS, Figure, Needs, Problem, Tables, names
+from . import ARMS, Problem, names
+from .panel import Panels
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawn
-
-    from ..plan.config import Config, Curve, Setting
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
 
 DASHED = "linear, theorem"
 
 
-class AgainstLinear(Figure):
+class AgainstLinear(Panels):
     """A panel per setting and depth: risks of its first model."""
 
     subject = "settings whose first model has no theorem"
@@ -29,25 +29,27 @@ class AgainstLinear(Figure):
     @classmethod
     def draws(cls, setting: Setting) -> bool:
         """What has theorems of its own is for a panel."""
-        linear = any(c.model.has_theorem() for c in setting.curves if c.name == setting.model)
-        return super().draws(setting) and not linear
+        own = (c.model_class for c in setting.curves if c.model == setting.model)
+        return super().draws(setting) and not any(model.has_theorem() for model in own)
 
     def problems(self, config: Config) -> Iterator[Problem]:
         for base in self.bases:
             yield from self.arm_problems(config.settings[base])
 
-    def needs(self, config: Config) -> Needs:
-        return Needs(self.bases, self.bases, self.bases, self.bases)
+    def panels(self, config: Config) -> list[dict[str, Any]]:
+        return [
+            self._panel(config.settings[base], layers)
+            for base in self.bases
+            for layers in config.settings[base].depths
+        ]
 
-    def drawing(self, config: Config) -> dict[str, Any]:
-        return {"panels": [self._panel(drawn) for drawn in self._drawn(config)]}
-
-    def _panel(self, drawn: Sequence[Curve]) -> dict[str, Any]:
-        arms, layers = [curve.arm for curve in drawn], drawn[0].layers
+    def _panel(self, setting: Setting, layers: int) -> dict[str, Any]:
+        drawn = setting.drawn(setting.model, layers, self.block.get("arms", setting.arms))
+        arms = [curve.arm for curve in drawn]
         return {
-            "setting": drawn[0].setting,
-            "model": drawn[0].name,
-            "title": drawn[0].name.capitalize() + (f", {layers} layers" if layers > 1 else ""),
+            "setting": setting.name,
+            "model": setting.model,
+            "title": setting.model.capitalize() + (f", {layers} layers" if layers > 1 else ""),
             "layers": layers,
             "arms": arms,
             "dashed": "theorem",
@@ -57,25 +59,9 @@ class AgainstLinear(Figure):
             "bayes": True,
         }
 
-    def _drawn(self, config: Config) -> list[list[Curve]]:
-        """The curves of every panel."""
-        found = []
-        for base in self.bases:
-            setting = config.settings[base]
-            arms = self.block.get("arms", setting.arms)
-            found += [setting.drawn(setting.model, layers, arms) for layers in setting.depths]
-        return found
-
-    def curves(self, config: Config) -> list[Curve]:
-        return [curve for drawn in self._drawn(config) for curve in drawn]
-
     def scored(self, config: Config) -> list[Curve]:
         """Once, on the setting's own figure."""
         return self.curves(config) if self.bases == [self.name] else []
-
-    @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
-        return draw_panels(drawing["panels"], tables, note)
 
 
 KIND = AgainstLinear

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..draw import style
-from ..draw.describe import describe
-from . import LENGTHS, Columns, Needs, Problem, Tables, names
+from . import LENGTHS, Columns, Problem, Tables, names, style
+from .describe import describe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..plan.config import Config
+    from ..config import Config
 
 ARMS = ("plain", "finetune", "joint")  # of Theorems 1–3; Theorem 4 does without the assumption
 PARTS = {  # of what it costs joint training: from one reference to the next; gray level
@@ -38,9 +37,9 @@ class Assumption1(Columns):
         if len(self.block["n"]) < 2:
             yield "n", "a line needs two lengths; add one"
 
-    def needs(self, config: Config) -> Needs:
+    def needs(self, config: Config) -> dict[str, list[str]]:
         names = [name for _, name in self.variants]
-        return Needs(specs=names, theory=names)
+        return {"specs": names, "theory": names}
 
     @staticmethod
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
@@ -51,10 +50,10 @@ class Assumption1(Columns):
         )
         axes = body.subplots(3, len(columns), squeeze=False, sharex=True)
         for i, ((base, name), pair) in enumerate(zip(columns, axes.T, strict=True)):
-            theory = tables.theory[tables.theory.setting == name]
+            theory = tables["theory"][tables["theory"].setting == name]
             _draw_risks(*pair[:2], theory)
             _draw_parts(pair[2], theory)
-            pair[0].set_title(f"({chr(ord('a') + i)}) {base}\n{describe(tables.specs[name])}")
+            pair[0].set_title(f"({chr(ord('a') + i)}) {base}\n{describe(tables['specs'][name])}")
         axes[0, 0].set_ylabel(r"risk / $\mathrm{E}[y^2]$")
         axes[1, 0].set_ylabel("theorem above optimum, %")
         axes[2, 0].set_ylabel("cost to joint prompts, %")

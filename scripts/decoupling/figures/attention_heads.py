@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from ..draw.sizes import draw_sizes
-from . import ARMS, LENGTHS, Figure, Needs, Problem, Tables, numbers, text
+from . import ARMS, LENGTHS, Problem, numbers, text
+from .sizes import Sizes
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawn
-
-    from ..plan.config import Config, Curve, Setting
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
 
 KEY = "attention_heads"
 
 
-class AttentionHeads(Figure):
+class AttentionHeads(Sizes):
     """A panel per n: one setting with other numbers of heads."""
 
     subject = "settings whose first model has attention_heads"
@@ -27,11 +27,12 @@ class AttentionHeads(Figure):
         "arms": ARMS,
     }
     required = ("setting", "attention_heads", "n")
+    axis, symbol, logarithmic = "attention heads $H$", "H", True
 
     @classmethod
     def draws(cls, setting: Setting) -> bool:
         """What has attention heads."""
-        models = [curve.model for curve in setting.curves if curve.name == setting.model]
+        models = [curve.model_class for curve in setting.curves if curve.model == setting.model]
         return super().draws(setting) and any(KEY in model.keys for model in models)
 
     def problems(self, config: Config) -> Iterator[Problem]:
@@ -40,61 +41,28 @@ class AttentionHeads(Figure):
         for n in self.block["n"]:
             if n not in setting.n:
                 yield "n", f"{n} is not in {path}.n; add it there, or remove it"
-        yield from self.arm_problems(setting)
+        yield from super().problems(config)
 
-    def _drawn(self, setting: Setting) -> list[Curve]:
-        arms = self.block.get("arms", setting.arms)
-        return setting.drawn(setting.model, setting.depths[0], arms)
-
-    def _members(self, settings: Mapping[str, Setting]) -> list[tuple[int, str]]:
-        """Heads and setting: the base itself has some number of them."""
+    def points(self, settings: Mapping[str, Setting]) -> list[tuple[int, str, int]]:
+        """The setting itself has some number of heads."""
         base = settings[self.block["setting"]]
-        own = next(dict(curve.sizes)[KEY] for curve in base.curves if curve.name == base.model)
+        own = next(dict(curve.sizes)[KEY] for curve in base.curves if curve.model == base.model)
         return [
-            (heads, base.name if heads == own else f"{self.name}.{heads}")
+            (heads, base.name if heads == own else f"{self.name}.{heads}", base.depths[0])
             for heads in sorted(self.block[KEY])
         ]
 
     def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
         base = settings[self.block["setting"]]
-        arms = self.block.get("arms", base.arms)
         return [
-            base.resized(name, self.block["n"], arms, base.depths[0], **{KEY: heads})
-            for heads, name in self._members(settings)
+            base.resized(name, self.block["n"], self.arms(base), layers, **{KEY: heads})
+            for heads, name, layers in self.points(settings)
             if name != base.name
         ]
-
-    def needs(self, config: Config) -> Needs:
-        base = [self.block["setting"]]
-        return Needs(base, [name for _, name in self._members(config.settings)], base, base)
-
-    def drawing(self, config: Config) -> dict[str, Any]:
-        base = config.settings[self.block["setting"]]
-        drawn = self._drawn(base)
-        return {
-            "setting": base.name,
-            "model": drawn[0].name,
-            "arms": [curve.arm for curve in drawn],
-            "n": list(self.block["n"]),
-            "points": [
-                [heads, name, drawn[0].layers] for heads, name in self._members(config.settings)
-            ],
-            "axis": "attention heads $H$",
-            "symbol": "H",
-            "logarithmic": True,
-        }
-
-    def curves(self, config: Config) -> list[Curve]:
-        made = [config.settings[name] for _, name in self._members(config.settings)]
-        return [curve for setting in made for curve in self._drawn(setting)]
 
     def scored(self, config: Config) -> list[Curve]:
         """All but the base's, which is on its own figure."""
         return [curve for curve in self.curves(config) if curve.setting != self.block["setting"]]
-
-    @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
-        return draw_sizes(drawing, tables, note)
 
 
 KIND = AttentionHeads

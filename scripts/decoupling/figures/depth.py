@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
-from ..draw.sizes import draw_sizes
-from . import ARMS, Figure, Needs, Problem, Tables, text
+from . import ARMS, text
+from .sizes import Sizes
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawn
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
 
-    from ..plan.config import Config, Curve, Setting
 
-
-class Depth(Figure):
+class Depth(Sizes):
     """A panel per n: the depths of one setting."""
 
     subject = "settings of several layers"
@@ -23,45 +23,19 @@ class Depth(Figure):
         "setting": text("The setting whose depths are drawn; the figure's own name where left out"),
         "arms": ARMS,
     }
+    axis, symbol = "layers $L$", "L"
 
     @classmethod
     def draws(cls, setting: Setting) -> bool:
         return super().draws(setting) and len(setting.depths) > 1
 
-    def problems(self, config: Config) -> Iterator[Problem]:
-        yield from self.arm_problems(config.settings[self.bases[0]])
-
-    def curves(self, config: Config) -> list[Curve]:
-        setting = config.settings[self.bases[0]]
-        arms = self.block.get("arms", setting.arms)
-        depths = setting.depths
-        return [c for layers in depths for c in setting.drawn(setting.model, layers, arms)]
+    def points(self, settings: Mapping[str, Setting]) -> list[tuple[int, str, int]]:
+        base = settings[self.bases[0]]
+        return [(layers, base.name, layers) for layers in base.depths]
 
     def scored(self, config: Config) -> list[Curve]:
         """Once, on the setting's own figure."""
         return self.curves(config) if self.bases == [self.name] else []
-
-    def needs(self, config: Config) -> Needs:
-        return Needs(self.bases, self.bases, self.bases, self.bases)
-
-    def drawing(self, config: Config) -> dict[str, Any]:
-        base, curves = self.bases[0], self.curves(config)
-        return {
-            "setting": base,
-            "model": curves[0].name,
-            "arms": list(dict.fromkeys(curve.arm for curve in curves)),
-            "n": list(config.settings[base].n),
-            "points": [
-                [layers, base, layers] for layers in sorted({curve.layers for curve in curves})
-            ],
-            "axis": "layers $L$",
-            "symbol": "L",
-            "logarithmic": False,
-        }
-
-    @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
-        return draw_sizes(drawing, tables, note)
 
 
 KIND = Depth

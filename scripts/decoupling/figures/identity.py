@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..draw import style
-from ..draw.describe import describe
-from . import LENGTHS, Columns, Needs, Tables, names
+from . import LENGTHS, Columns, Tables, names, style
+from .describe import describe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..plan.config import Config
+    from ..config import Config
 
 ROW_HEIGHTS = (2.9, 1.3)  # inches
 TOLD = {  # line, what it says
@@ -42,10 +41,9 @@ class Identity(Columns):
         " (not drawn: risks above 1.05, P(wrong) below 0.00001)"
     )
 
-    def needs(self, config: Config) -> Needs:
-        specs = [name for _, name in self.variants]
-        files = [f"data/identity/{name}.parquet" for name in specs]
-        return Needs(specs=specs, more={"identity": files})
+    def needs(self, config: Config) -> dict[str, list[str]]:
+        names = [name for _, name in self.variants]
+        return {"specs": names, "identity": names}
 
     @staticmethod
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
@@ -56,9 +54,9 @@ class Identity(Columns):
         shape = {"squeeze": False, "sharex": True, "height_ratios": ROW_HEIGHTS}
         axes = body.subplots(2, len(columns), **shape)
         for i, ((base, name), (upper, lower)) in enumerate(zip(columns, axes.T, strict=True)):
-            rows = tables.more["identity"]
+            rows = tables["identity"]
             _draw_column(upper, lower, rows[rows.setting == name].sort_values("n"))
-            upper.set_title(f"({chr(ord('a') + i)}) {base}\n{describe(tables.specs[name])}")
+            upper.set_title(f"({chr(ord('a') + i)}) {base}\n{describe(tables['specs'][name])}")
         axes[0, 0].set_ylabel(r"risk / $\mathrm{E}[y^2]$")
         axes[1, 0].set_ylabel("P(wrong task)")
         style.despine(axes.flat)

@@ -5,26 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..draw import style
-from . import Figure, Needs, Tables
+from ..theory.excess import SHOWN, excess, several_tasks
+from . import Figure, Tables, style
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
 
-    from ..plan.config import Config
+    from ..config import Config
 
 BLOCK = 20  # mixtures of one job
 SIZE = (4.8, 3.4)  # inches
-SHOWN = (  # reference, arm
-    ("theorem", "plain"),
-    ("theorem", "finetune"),
-    ("theorem", "joint"),
-    ("theorem", "joint_heads"),
-    ("centred", "joint"),
-    ("energy", "joint"),
-)
 LINES = {  # of the references, and what the legend calls them
     "theorem": ("-", "solid: Theorems 1–4"),
     "centred": ("--", "dashed: Theorem 3, centred"),
@@ -43,13 +35,11 @@ class Mixtures(Figure):
     required = ("count", "seed")
     bases = ()
 
-    def needs(self, config: Config) -> Needs:
-        blocks = [
-            (first, min(first + BLOCK, self.block["count"]) - 1)
-            for first in range(0, self.block["count"], BLOCK)
-        ]
-        files = [f"data/sampled/{self.name}/{first}-{last}.parquet" for first, last in blocks]
-        return Needs(more={"sampled": files})
+    def needs(self, config: Config) -> dict[str, list[str]]:
+        """Not of settings, but in blocks."""
+        count = self.block["count"]
+        firsts = range(0, count, BLOCK)
+        return {"sampled": [f"{self.name}/{i}-{min(i + BLOCK, count) - 1}" for i in firsts]}
 
     @staticmethod
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
@@ -62,7 +52,7 @@ class Mixtures(Figure):
         handles += [style.line_key(*line) for line in LINES.values()]
         figure, body = style.framed(*SIZE, handles, note)
         ax = body.subplots()
-        sampled = several_tasks(tables.more["sampled"])
+        sampled = several_tasks(tables["sampled"])
         for reference, arm in SHOWN:
             _draw_distribution(ax, excess(sampled, reference, arm), reference, arm)
         _finish(ax, sampled.mixture.nunique())
@@ -70,18 +60,6 @@ class Mixtures(Figure):
 
 
 KIND = Mixtures
-
-
-def several_tasks(sampled: pd.DataFrame) -> pd.DataFrame:
-    """With one task there is nothing to decouple: nothing was found below the centred form."""
-    return sampled[sampled.K > 1]
-
-
-def excess(sampled: pd.DataFrame, reference: str, arm: str) -> pd.Series:
-    """How far a closed form is above the optimum, in percent, by mixture."""
-    rows = sampled[sampled.arm == arm].set_index("mixture")
-    closed, optimum = (rows[rows.curve == curve].risk for curve in (reference, "optimum"))
-    return 100 * (closed / optimum - 1)
 
 
 def _draw_distribution(ax: Axes, values: pd.Series, reference: str, arm: str) -> None:

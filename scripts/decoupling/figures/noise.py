@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..draw import style
-from ..draw.describe import describe
 from ..theory.gaps import GAPS, gap
 from ..theory.theorems import THEOREMS
-from . import BAYES, LENGTHS, Figure, Needs, Tables, numbers, text
+from . import BAYES, LENGTHS, Figure, Tables, numbers, style, text
+from .describe import describe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..plan.config import Config, Curve, Setting
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
 
 CELL = (2.4, 2.1)  # inches
 
@@ -45,9 +46,10 @@ class Noise(Figure):
             for name, noise in self.variants.items()
         ]
 
-    def needs(self, config: Config) -> Needs:
+    def needs(self, config: Config) -> dict[str, list[str]]:
         names = list(self.variants)
-        return Needs(names, names, names, names if self.block.get("bayes") else ())
+        bayes = names if self.block.get("bayes") else []
+        return {"specs": names, "risks": names, "theory": names, "bayes": bayes}
 
     def curves(self, config: Config) -> list[Curve]:
         return [curve for name in self.variants for curve in config.settings[name].curves]
@@ -55,15 +57,15 @@ class Noise(Figure):
     @staticmethod
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
         style.use_style()
-        noise = {name: mix.noise_var for name, mix in tables.specs.items()}
-        theorems = tables.theory[tables.theory.curve == "theorem"]
+        noise = {name: mix.noise_var for name, mix in tables["specs"].items()}
+        theorems = tables["theory"][tables["theory"].curve == "theorem"]
         varied = [
             table.assign(noise_var=table.setting.map(noise)).sort_values("noise_var")
-            for table in (tables.risks, theorems, tables.bayes)
+            for table in (tables["risks"], theorems, tables["bayes"])
         ]
         lengths = sorted(set(theorems.n))
         size = max(len(lengths) * CELL[0], style.PANEL_SIZE[0]), 2 * CELL[1]
-        figure, body = style.framed(*size, _legend(not tables.bayes.empty), note)
+        figure, body = style.framed(*size, _legend(not tables["bayes"].empty), note)
         axes = body.subplots(2, len(lengths), squeeze=False, sharex=True, sharey="row")
         for n, (upper, lower) in zip(lengths, axes.T, strict=True):
             _draw_column(upper, lower, *(table[table.n == n] for table in varied))
@@ -73,7 +75,7 @@ class Noise(Figure):
         if min(ax.dataLim.ymin for ax in axes[1]) >= 0:
             axes[1, 0].set_ylim(bottom=0)  # and not where a trained arm is above the one before it
         style.despine(axes.flat)
-        mix = next(iter(tables.specs.values()))
+        mix = next(iter(tables["specs"].values()))
         body.suptitle(describe(mix, noise=False).replace("\n", " "), fontsize=8)
         return figure
 

@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..draw import style
-from ..draw.describe import describe
-from ..draw.panels import computed, finish, plot_trained, trained
-from . import Figure, Needs, Problem, Tables, text
+from . import Figure, Problem, Tables, style, text
+from .describe import describe
+from .lines import computed, finish, plot_trained, trained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
 
-    from ..plan.config import Config, Curve
+    from ..config import Config
+    from ..models.curve import Curve
 
 MODEL = "attention"
 PLACES = {  # arm: rows and columns of the grid, title
@@ -41,8 +41,8 @@ class Overview(Figure):
             if missing:
                 yield "setting", f"settings.{source}.{key} lacks {', '.join(missing)}; add it"
 
-    def needs(self, config: Config) -> Needs:
-        return Needs(*([self.block["setting"]],) * 3)
+    def needs(self, config: Config) -> dict[str, list[str]]:
+        return {table: [self.block["setting"]] for table in ("specs", "risks", "theory")}
 
     def drawing(self, config: Config) -> dict[str, Any]:
         return {"setting": self.block["setting"]}
@@ -69,7 +69,7 @@ class Overview(Figure):
             finish(ax)
         _draw_arrow(body.add_subplot(grid[:, 0]))
         title = "Grey: plain training (solid) and Theorem 4 (dashed)\n"
-        body.suptitle(title + describe(tables.specs[setting]), fontsize=8)
+        body.suptitle(title + describe(tables["specs"][setting]), fontsize=8)
         return figure
 
 

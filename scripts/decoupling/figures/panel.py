@@ -2,21 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..draw import style
-from ..draw.panels import COMPUTED, draw_panels
 from ..theory.theorems import CLOSED_FORMS
-from . import ARMS, BAYES, Figure, Needs, Problem, Tables, text
+from . import ARMS, BAYES, Figure, Problem, Tables, style, text
+from .lines import COMPUTED, draw_panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
-    from ..plan.config import Config, Curve, Setting
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
 
 
-class Panel(Figure):
+class Panels(Figure):
+    """A figure of panels with lines against n; all else follows from what is on them."""
+
+    def panels(self, config: Config) -> list[dict[str, Any]]:
+        """What each shows, as `lines.draw_panels` takes it."""
+        raise NotImplementedError
+
+    def drawing(self, config: Config) -> dict[str, Any]:
+        return {"panels": self.panels(config)}
+
+    def needs(self, config: Config) -> dict[str, list[str]]:
+        panels = self.panels(config)
+        everything = _settings(panels)
+        return {
+            "specs": everything,
+            "risks": everything,
+            "theory": _settings(panel for panel in panels if panel["dashed"] in COMPUTED),
+            "bayes": _settings(panel for panel in panels if panel["bayes"]),
+            "published": _settings(panel for panel in panels if panel["overlay"] == "published"),
+        }
+
+    def curves(self, config: Config) -> list[Curve]:
+        found = []
+        for panel in self.panels(config):
+            setting = config.settings[panel["setting"]]
+            found += setting.drawn(panel["model"], panel["layers"], panel["arms"])
+            if panel["dashed"] in setting.models and panel["dashed"] != panel["model"]:
+                arms = [arm for arm in panel["arms"] if arm in panel["dashed_arms"]]
+                found += setting.drawn(panel["dashed"], 1, arms)
+        return found
+
+    @staticmethod
+    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+        return draw_panels(drawing["panels"], tables, note)
+
+
+def _settings(panels: Iterable[Mapping[str, Any]]) -> list[str]:
+    return sorted({panel["setting"] for panel in panels})
+
+
+class Panel(Panels):
     """One setting, a panel for each of its depths."""
 
     own = True
@@ -59,7 +100,7 @@ class Panel(Figure):
             fix = f"use dashed_arms: [{known}]" if known else "use none"
             yield "dashed", f"{dashed} has no curve of {', '.join(without)}; {fix}"
         depths = self._depths(config)
-        drawn = [curve.model for curve in setting.curves if curve.name == setting.model]
+        drawn = [curve.model_class for curve in setting.curves if curve.model == setting.model]
         if dashed in COMPUTED and 1 in depths and not any(model.has_theorem() for model in drawn):
             text = f"is of linear attention, not of {setting.model}"
             yield "dashed", f"{dashed} {text}; use none, or kind: against_linear"
@@ -71,11 +112,8 @@ class Panel(Figure):
             elif not any((self.bases[0], arm) in config.published for arm in arms):
                 yield "overlay", f"nobody published risks of these arms in {path}; remove it"
 
-    def needs(self, config: Config) -> Needs:
-        return panel_needs(self.drawing(config)["panels"])
-
-    def drawing(self, config: Config) -> dict[str, Any]:
-        return {"panels": [self._panel(config, depth) for depth in self._depths(config)]}
+    def panels(self, config: Config) -> list[dict[str, Any]]:
+        return [self._panel(config, depth) for depth in self._depths(config)]
 
     def _depths(self, config: Config) -> list[int]:
         return config.settings[self.bases[0]].depths
@@ -86,7 +124,8 @@ class Panel(Figure):
         drawn = setting.drawn(setting.model, layers, self.block.get("arms", setting.arms))
         arms = [curve.arm for curve in drawn]
         one_layer = layers == 1
-        default = "theorem" if any("theorem" in c.model.references for c in drawn) else "none"
+        has_theorem = any(curve.model_class.has_theorem() for curve in drawn)
+        default = "theorem" if has_theorem else "none"
         return {
             "setting": self.bases[0],
             "model": setting.model,
@@ -107,35 +146,8 @@ class Panel(Figure):
             title += f", {layers} layer{'s' if layers > 1 else ''}"
         return title
 
-    def curves(self, config: Config) -> list[Curve]:
-        found = []
-        for panel in self.drawing(config)["panels"]:
-            setting = config.settings[panel["setting"]]
-            found += setting.drawn(panel["model"], panel["layers"], panel["arms"])
-            if panel["dashed"] in setting.models and panel["dashed"] != panel["model"]:
-                arms = [arm for arm in panel["arms"] if arm in panel["dashed_arms"]]
-                found += setting.drawn(panel["dashed"], 1, arms)
-        return found
-
-    scored = curves
-
-    @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
-        return draw_panels(drawing["panels"], tables, note)
+    def scored(self, config: Config) -> list[Curve]:
+        return self.curves(config)
 
 
 KIND = Panel
-
-
-def panel_needs(panels: Sequence[Mapping[str, Any]]) -> Needs:
-    def settings(wanted) -> list[str]:
-        return sorted({panel["setting"] for panel in panels if wanted(panel)})
-
-    everything = settings(lambda panel: True)
-    return Needs(
-        specs=everything,
-        risks=everything,
-        theory=settings(lambda panel: panel["dashed"] in COMPUTED),
-        bayes=settings(lambda panel: panel["bayes"]),
-        published=any(panel["overlay"] == "published" for panel in panels),
-    )

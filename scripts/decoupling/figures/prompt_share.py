@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..draw import style
-from ..draw.describe import describe
-from . import Figure, Needs, Tables, names
+from . import Figure, Tables, names, style
+from .describe import describe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,7 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..plan.config import Config, Curve, Setting
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
 
 HEIGHT = 2.6  # inches of a panel
 APART = 0.012  # of the x axis, between arms
@@ -36,12 +37,10 @@ class PromptShare(Figure):
 
     @staticmethod
     def drawn(setting: Setting) -> list[Curve]:
-        return [c for c in setting.curves if c.prompted and c.model.view == VIEW]
+        return [c for c in setting.curves if c.trains.prompted and c.model_class.view == VIEW]
 
-    def needs(self, config: Config) -> Needs:
-        folder = f"data/{config.protocol.name}/prompt_share"
-        files = [f"{folder}/{name}.parquet" for name in self.bases]
-        return Needs(specs=self.bases, more={"prompt_share": files})
+    def needs(self, config: Config) -> dict[str, list[str]]:
+        return {"specs": self.bases, "prompt_share": self.bases}
 
     def drawing(self, config: Config) -> dict[str, Any]:
         return {"settings": self.bases}
@@ -52,14 +51,14 @@ class PromptShare(Figure):
     @staticmethod
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
         style.use_style()
-        settings, shares = drawing["settings"], tables.more["prompt_share"]
+        settings, shares = drawing["settings"], tables["prompt_share"]
         arms = [arm for arm in style.ARM_STYLE if arm in set(shares.arm)]
         width = len(settings) * style.PANEL_SIZE[0]
         figure, body = style.framed(width, HEIGHT, _legend(arms), note)
         axes = body.subplots(1, len(settings), squeeze=False, sharey=True)[0]
         for name, ax in zip(settings, axes, strict=True):
             _draw_panel(ax, shares[shares.setting == name], arms)
-            ax.set_title(describe(tables.specs[name]))
+            ax.set_title(describe(tables["specs"][name]))
         axes[0].set_ylabel("prompt's share of attention")
         style.despine(axes)
         return figure

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..draw import style
-from ..draw.describe import describe
 from ..theory.gaps import COROLLARY_1, GAPS, RESOLUTION, gap, last_decade, slope
-from . import LENGTHS, Figure, Needs, Problem, Tables, text
+from . import LENGTHS, Figure, Problem, Tables, style, text
+from .describe import describe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..plan.config import Config, Setting
+    from ..config import Config
+    from ..config.settings import Setting
 
 SIZE = (4.6, 3.4)  # inches
 GUIDE_STYLE = {"color": "0.8", "lw": 3, "zorder": 1, "label": "grey: as Corollary 1 claims"}
@@ -45,14 +45,14 @@ class Rates(Figure):
     def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
         return [settings[self.block["setting"]].varied(self.variant, self.block["n"])]
 
-    def needs(self, config: Config) -> Needs:
-        return Needs(specs=[self.variant], theory=[self.variant])
+    def needs(self, config: Config) -> dict[str, list[str]]:
+        return {"specs": [self.variant], "theory": [self.variant]}
 
     @staticmethod
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
         style.use_style()
-        (mix,) = tables.specs.values()
-        theorems = tables.theory[tables.theory.curve == "theorem"]
+        (mix,) = tables["specs"].values()
+        theorems = tables["theory"][tables["theory"].curve == "theorem"]
         gaps = {arms: gap(theorems, arms, "n") for arms in GAPS}
         figure, body = style.framed(*SIZE, _legend(gaps), note)
         ax = body.subplots()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..draw import style
 from ..results.real import REDUCED, out_of_gate, with_theory
-from ..results.tables import BASELINE
 from ..sources.table import CONTEXTS_PER_UNIT
-from . import Figure, Needs, Tables, names
+from ..tables import BASELINE
+from . import Figure, Tables, names, style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..plan.config import Config, Curve, Setting
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
 
 COLUMN, ROW = 2.3, 2.1  # inches, of a panel
 BASELINES = {  # line style, label
@@ -43,9 +44,8 @@ class OfTables(Figure):
     def draws(cls, setting: Setting) -> bool:
         return bool(setting.parts)
 
-    def needs(self, config: Config) -> Needs:
-        files = [f"data/{config.protocol.name}/real/{name}.parquet" for name in self.bases]
-        return Needs(more={"real": files})
+    def needs(self, config: Config) -> dict[str, list[str]]:
+        return {"real": self.bases}
 
     def curves(self, config: Config) -> list[Curve]:
         return [curve for name in self.bases for curve in config.settings[name].curves]
@@ -78,7 +78,7 @@ class Real(OfTables):
     @staticmethod
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
         style.use_style()
-        real, settings = tables.more["real"], drawing["settings"]
+        real, settings = tables["real"], drawing["settings"]
         width = max(COLUMN * len(settings), 2.2 * COLUMN)
         foot = small_print(note, settings)
         figure, body = style.framed(width, 2 * ROW + 0.2, _legend(real), foot, lines=3)

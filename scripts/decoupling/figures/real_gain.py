@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..draw import style
 from ..results.real import out_of_gate
-from . import Tables
+from . import Tables, style
 from .real import OfTables, gate_text, small_print
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class RealGain(OfTables):
     @staticmethod
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
         style.use_style()
-        settings, real = drawing["settings"], tables.more["real"]
+        settings, real = drawing["settings"], tables["real"]
         shown = [p for p in PANELS if p[0] == "model" or _differ(settings)]
         found = [[gains(real, s, s[model]) for s in settings] for model, _ in shown]
         foot = small_print(note, settings)

@@ -10,10 +10,13 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
+
+from .. import discover
 
 ATTENTION_HEADS = {  # the JSON schema of a key that several models have
     "description": "Heads of softmax attention, side by side; 2 is the default",
@@ -154,3 +157,34 @@ def _stream(seed: int, name: str) -> np.random.Generator:
 
 def load(module: str) -> type[Model]:
     return import_module(f"{__name__}.{module}").MODEL
+
+
+@cache
+def modules() -> dict[str, type[Model]]:
+    """Every model, by its module."""
+    found = discover.members(__name__, "MODEL")
+    owners: dict[tuple[str, int], str] = {}
+    for module, model in found.items():
+        owned = [(model.name, layers) for layers in (1, 2) if model.takes(layers)]
+        others = [owners.setdefault(key, module) for key in owned]
+        other = next((name for name in others if name != module), None)
+        if other:
+            raise ValueError(f"models/{other}.py and models/{module}.py are one model; rename one")
+    return found
+
+
+def find(name: str, layers: int) -> str | None:
+    """The module of the model of this name and depth, if there is one."""
+    found = (m for m, model in modules().items() if model.name == name and model.takes(layers))
+    return next(found, None)
+
+
+def names() -> list[str]:
+    """As the config has them."""
+    return sorted({model.name for model in modules().values()})
+
+
+@cache
+def keys() -> dict[str, Any]:
+    """JSON schemas of the keys that settings have for their models."""
+    return {key: schema for model in modules().values() for key, schema in model.keys.items()}

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from jsonschema import Draft202012Validator, validators
 
-from .. import sources
-from ..draw.panels import COMPUTED
+from .. import figures, models, sources
+from ..config import Config
+from ..config.protocols import Protocol, RecipeBlock, recipe_names
+from ..config.settings import Block, Setting
+from ..errors import InputError, is_finite, is_integer
+from ..figures import Figure
+from ..figures.lines import COMPUTED
 from ..models.arms import ARMS
+from ..models.curve import Curve
 from ..train.recipe import BATCH_STEP
-from . import registry
-from .config import (
-    SOURCE,
-    Block,
-    Config,
-    Protocol,
-    RecipeBlock,
-    Setting,
-    read_figures,
-    read_protocols,
-    read_setting,
-    recipe_names,
-)
 from .messages import schema_text
-from .values import SpecError, is_finite, is_integer
 
 SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's
 # data/<protocol>/ has to be a protocol's alone
@@ -54,39 +46,28 @@ class Problem:
         return f"{keys.lstrip('.') or 'config'}: {self.text}"
 
 
-def problems(
-    raw: Block, schema: Mapping[str, Any], published: Collection[tuple[str, str]] = ()
-) -> list[str]:
-    """A line for everything that is wrong: the key's path, what is wrong, and the fix.
-
-    `schema` is config/schema.yaml; what models, sources and kinds say of themselves is added to it.
-    `published` has the (setting, arm) pairs that an overlay can show.
-    """
+def schema_problems(raw: Block, schema: Mapping[str, Any]) -> set[Problem]:
+    """Of every block alone."""
     schema = _filled(schema)
     found = {*_schema_problems((), schema, raw)}
-    for name, block in _blocks(raw, "settings"):
-        found |= {*_setting_problems(("settings", name), block, schema["$defs"])}
-    for name, block in _blocks(raw, "figures"):
+    for name, block in blocks(raw, "settings"):
+        found |= {*_setting_schema_problems(("settings", name), block, schema["$defs"])}
+    for name, block in blocks(raw, "figures"):
         found |= {*_figure_schema_problems(("figures", name), block, schema["$defs"])}
-    broken = {problem.path[:2] for problem in found}
-    lines = sorted(map(str, found))
-    for name, block in _blocks(raw, "settings"):
-        if ("settings", name) not in broken:
-            lines += _spec_problems(name, block)
-    return lines or [str(problem) for problem in _reference_problems(raw, published)]
+    return found
 
 
 def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with the lists that the library has: arms, models, recipes."""
     defs = dict(schema["$defs"])
     defs["arm"] = defs["arm"] | {"enum": list(ARMS)}
-    defs["dashed"] = defs["dashed"] | {"enum": [*COMPUTED, *registry.model_names(), "none"]}
+    defs["dashed"] = defs["dashed"] | {"enum": [*COMPUTED, *models.names(), "none"]}
     properties = defs["protocol"]["properties"] | {
         name: {"$ref": "#/$defs/recipe"} for name in recipe_names()
     }
     defs["protocol"] = defs["protocol"] | {"properties": properties}
-    models = defs["setting"]["properties"]["models"] | {"items": {"enum": registry.model_names()}}
-    properties = defs["setting"]["properties"] | {"models": models}
+    named = defs["setting"]["properties"]["models"] | {"items": {"enum": models.names()}}
+    properties = defs["setting"]["properties"] | {"models": named}
     defs["setting"] = defs["setting"] | {"properties": properties}
     return {**schema, "$defs": defs}
 
@@ -96,26 +77,26 @@ def _schema_problems(path: Path, schema: Mapping[str, Any], value: Any) -> Itera
         yield Problem((*path, *error.absolute_path), schema_text(error))
 
 
-def _setting_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]:
-    source = registry.source_of(block, SOURCE)
-    source = source if isinstance(source, str) else SOURCE  # else the schema's to name
-    if source not in registry.source_blocks():
-        known = ", ".join(registry.source_blocks())
+def _setting_schema_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]:
+    source = sources.source_of(block)
+    source = source if isinstance(source, str) else sources.DEFAULT  # else the schema's to name
+    if source not in sources.blocks():
+        known = ", ".join(sources.blocks())
         yield Problem((*path, "source"), f"there is no source {source!r}; use one of {known}")
         return
-    own = registry.source_blocks()[source]
+    own = sources.blocks()[source]
     schema = {
         **defs["setting"],
         "$defs": defs,
         "additionalProperties": False,
         "required": [*own.REQUIRED, *defs["setting"]["required"]],
-        "properties": own.PROPERTIES | registry.model_keys() | defs["setting"]["properties"],
+        "properties": own.PROPERTIES | models.keys() | defs["setting"]["properties"],
     }
     yield from _schema_problems(path, schema, block)
 
 
 def _figure_schema_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]:
-    kinds = registry.kinds()
+    kinds = figures.kinds()
     kind = _chosen(block, "kind", "panel")
     if kind not in kinds:
         text = f"there is no kind {kind!r}; use one of {', '.join(kinds)}"
@@ -145,36 +126,37 @@ def _chosen(block: Block, key: str, default: str) -> str:
     return value if isinstance(value, str) else default
 
 
-def _blocks(raw: Block, key: str) -> list[tuple[str, Block]]:
-    blocks = raw.get(key)
-    if not isinstance(blocks, Mapping):
+def blocks(raw: Block, key: str) -> list[tuple[str, Block]]:
+    """By name; what is no block is the schema's to name."""
+    found = raw.get(key)
+    if not isinstance(found, Mapping):
         return []
-    return [(name, block) for name, block in blocks.items() if isinstance(block, Mapping)]
+    return [(name, block) for name, block in found.items() if isinstance(block, Mapping)]
 
 
-def _spec_problems(name: str, block: Block) -> list[str]:
-    setting = read_setting(name, block)
-    source = registry.source_blocks()[setting.source]
+def setting_problems(setting: Setting, block: Block) -> list[str]:
+    """What its source and its models find wrong; `block` is what it was read from."""
+    name, source = setting.name, sources.blocks()[setting.source]
     found = []
     if hasattr(source, "problems"):
         found += source.problems(name, setting.block, setting.n)
     else:
         try:
             source.make_spec(name, setting.block)
-        except SpecError as error:
+        except InputError as error:
             found += error.problems
     for curve in setting.curves:
-        if sources.engine_of(setting.source, curve.model.view) is None:
+        if sources.engine_of(setting.source, curve.model_class.view) is None:
             if curve.layers > 1:
                 fix = "serves models of one layer; use layers: [1]"
                 found.append(f"settings.{name}.layers: a {setting.source} {fix}")
             else:
                 served = [
                     model.name
-                    for model in registry.model_modules().values()
+                    for model in models.modules().values()
                     if model.takes(1) and sources.engine_of(setting.source, model.view)
                 ]
-                fix = f"cannot serve {curve.name}; use {' or '.join(sorted(served))}"
+                fix = f"cannot serve {curve.model}; use {' or '.join(sorted(served))}"
                 found.append(f"settings.{name}.models: a {setting.source} {fix}")
             break
     trained = {curve.arm for curve in setting.curves}
@@ -190,51 +172,54 @@ def _spec_problems(name: str, block: Block) -> list[str]:
 
 
 def _size_problems(setting: Setting) -> Iterator[tuple[str, str]]:
-    modules = registry.model_modules().values()
+    found = models.modules().values()
     for key in setting.sizes:
-        able = sorted({model.name for model in modules if key in model.keys})
+        able = sorted({model.name for model in found if key in model.keys})
         if not set(able) & set(setting.models):
             yield key, f"is of {' or '.join(able)}; add it to models, or remove this"
-    if not any(registry.find_model(setting.model, depth) for depth in setting.layers):
-        depths = [depth for depth in (1, 2) if registry.find_model(setting.model, depth)]
+    if not any(models.find(setting.model, depth) for depth in setting.layers):
+        depths = [depth for depth in (1, 2) if models.find(setting.model, depth)]
         yield "layers", f"there is no {setting.model} of so many; use layers: [{depths[0]}]"
-    yield from dict.fromkeys(p for curve in setting.curves for p in curve.made.problems())
+    yield from dict.fromkeys(p for curve in setting.curves for p in curve.build().problems())
 
 
-def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> Iterable[Problem]:
-    """Names that point nowhere, and what only makes sense together."""
-    settings = {name: read_setting(name, block) for name, block in raw["settings"].items()}
-    protocols, figures = read_protocols(raw), read_figures(raw)
-    if raw["protocol"] not in protocols:
-        known = ", ".join(protocols)
+def protocol_problems(config: Config, raw: Block) -> Iterator[Problem]:
+    if config.protocol is None:
+        known = ", ".join(config.protocols)
         text = f"there is no protocol {raw['protocol']!r}; use one of {known}"
         yield Problem(("protocol",), text)
-    config = Config(protocols.get(raw["protocol"]), protocols, settings, figures, published)
-    trained = list(settings.values())
-    for name, figure in figures.items():
-        missing = [base for base in figure.bases if base not in settings]
-        key = "settings" if "settings" in figure.block else "setting"
-        for base in missing:
-            text = f"there is no setting {base!r}; use one of {', '.join(settings)}"
-            yield Problem(("figures", name, key), text)
-        wrong = [b for b in figure.bases if b not in missing and not figure.draws(settings[b])]
-        for base in wrong:
-            able = [k for k, kind in registry.kinds().items() if kind.draws(settings[base])]
-            fix = " or ".join(kind for kind in able if registry.kinds()[kind].own)
+
+
+def base_problems(figure: Figure, settings: Mapping[str, Setting]) -> Iterator[Problem]:
+    """Whether the settings that a figure names are there, and such as its kind draws."""
+    path = ("figures", figure.name, "settings" if "settings" in figure.block else "setting")
+    for base in figure.bases:
+        if base not in settings:
+            known = ", ".join(settings)
+            yield Problem(path, f"there is no setting {base!r}; use one of {known}")
+        elif not figure.draws(settings[base]):
+            able = [kind for kind in figures.kinds().items() if kind[1].draws(settings[base])]
+            fix = " or ".join(name for name, kind in able if kind.own)
             text = f"{figure.kind} draws {figure.subject}, which settings.{base} is not"
-            text += f"; name another, or use kind {fix}"
-            yield Problem(("figures", name, key), text)
-        if not missing and not wrong:
-            yield from (Problem(("figures", name, k), t) for k, t in figure.problems(config))
-            made = figure.varied(settings)
-            trained += made
-            wrong_sizes = (p for one in made for curve in one.curves for p in curve.made.problems())
-            for _, text in dict.fromkeys(wrong_sizes):
-                yield Problem(("figures", name), text)
-        same = figure.own and figure.bases == [name]
-        if name in settings and not same:
-            yield Problem(("settings", name), f"figures.{name} draws something else; rename one")
-    yield from _recipe_problems(protocols, trained)
+            yield Problem(path, f"{text}; name another, or use kind {fix}")
+
+
+def figure_problems(figure: Figure, made: Iterable[Setting], config: Config) -> Iterator[Problem]:
+    """What its kind finds wrong, and with the settings that were made for it."""
+    path = ("figures", figure.name)
+    yield from (Problem((*path, key), text) for key, text in figure.problems(config))
+    wrong = (p for one in made for curve in one.curves for p in curve.build().problems())
+    yield from (Problem(path, text) for _, text in dict.fromkeys(wrong))
+
+
+def name_problems(figure: Figure, settings: Mapping[str, Setting]) -> Iterator[Problem]:
+    same = figure.own and figure.bases == [figure.name]
+    if figure.name in settings and not same:
+        text = f"figures.{figure.name} draws something else; rename one"
+        yield Problem(("settings", figure.name), text)
+
+
+def taken_problems(raw: Block) -> Iterator[Problem]:
     taken = [(key, SCOREBOARD) for key in ("settings", "figures")]
     taken += [("protocols", folder) for folder in FOLDERS]
     for key, name in taken:
@@ -242,20 +227,22 @@ def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> I
             yield Problem((key, name), "the name is taken; use another")
 
 
-def _recipe_problems(
+def recipe_problems(
     protocols: Mapping[str, Protocol], settings: Iterable[Setting]
 ) -> Iterator[Problem]:
     curves = [curve for setting in settings for curve in setting.curves]
     for name, protocol in protocols.items():
-        needed = {protocol.recipe_of(curve): curve.setting for curve in reversed(curves)}
-        for recipe in sorted(set(needed) - set(protocol.recipes)):
-            text = f"{recipe} is missing; add it, as settings.{needed[recipe]} needs it"
+        trained: dict[str, list[Curve]] = {}
+        for curve in curves:
+            trained.setdefault(protocol.recipe_of(curve), []).append(curve)
+        for recipe in sorted(set(trained) - set(protocol.recipes)):
+            text = f"{recipe} is missing; add it, as settings.{trained[recipe][0].setting} needs it"
             yield Problem(("protocols", name), text)
         for recipe, block in sorted(protocol.recipes.items()):
-            models = {m for m in registry.model_modules().values() if m.recipe == recipe}
-            models |= {curve.model for curve in curves if protocol.recipe_of(curve) == recipe}
-            exact = all(model.exact() for model in models)
-            if block.general.wide_contexts and {model.view for model in models} != {"gram"}:
+            found = {model for model in models.modules().values() if model.recipe == recipe}
+            found |= {curve.model_class for curve in trained.get(recipe, ())}
+            exact = all(model.exact() for model in found)
+            if block.general.wide_contexts and {model.view for model in found} != {"gram"}:
                 text = "only linear attention of several layers has these; remove it"
                 yield Problem(("protocols", name, recipe, "wide_contexts"), text)
             for key, text in _training_problems(protocol, block, exact):

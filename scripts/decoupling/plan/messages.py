@@ -7,7 +7,7 @@ from typing import Any
 
 from jsonschema.exceptions import ValidationError
 
-from .values import is_finite, is_number, number_as_text
+from ..errors import is_finite, is_number, number_as_text
 
 
 def schema_text(error: ValidationError) -> str:

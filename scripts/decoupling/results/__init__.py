@@ -1,1 +1,1 @@
-"""Tables: their files and columns, the best seed, the scoreboard, the page of results."""
+"""From runs to results: the best seed, bounds, the scoreboard, held-out risks, the page."""

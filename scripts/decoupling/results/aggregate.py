@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..problem.mixture import TaskMixture
-from .tables import POINT
+from ..tables import POINT
 
 NO_SEED = -1
 

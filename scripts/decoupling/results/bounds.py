@@ -10,84 +10,36 @@ of its own, smaller than those of the two risks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .. import engines, models, sources
-from ..models import Arm
+from .. import engines, sources
+from ..models.curve import Curve
 from ..problem.streams import Stream
-from .tables import BAYES_BOUND, POINT
+from ..tables import BAYES_BOUND
 
 ERRORS = 3  # standard errors within which a bound holds
 
 
-@dataclass(frozen=True)
-class Member:
-    """A trained curve that is evaluated with others."""
-
-    setting: str
-    module: str
-    model: str
-    layers: int
-    arm: str
-    parts: Arm
-    sizes: tuple[tuple[str, int], ...] = ()
-
-    def made(self, dim: int = 1, tasks: int = 1) -> models.Model:
-        return models.load(self.module)(dim, tasks, self.layers, **dict(self.sizes))
-
-    def contains(self, other: Member) -> str | None:
-        """What the other one is called as a bound, if this one's least risk cannot be larger."""
-        if self.model != other.model:
-            return None
-        own = self.made()
-        if (self.setting, own) == (other.setting, other.made()):
-            heard = own.prompt_is_heard
-            return other.arm if _contains(self.parts, other.parts, heard) else None
-        # What is fine-tuned sits on frozen weights, of which none can be switched off.
-        if self.arm == other.arm and self.parts.weights:
-            return own.contains(other.made())
-        return None
-
-
-def _contains(arm: Arm, other: Arm, heard: bool) -> bool:
-    """`heard`: a prompt of zeros is not the same as no prompt."""
-    own_prompts = arm.prompts and not arm.common
-    return (
-        arm != other
-        and arm.weights >= other.weights
-        and arm.heads >= other.heads
-        and (own_prompts or not other.prompts or (arm.common and other.common))
-        and (not heard or arm.prompted == other.prompted)
-    )
-
-
-def parse_member(fields: Mapping[str, Any]) -> Member:
-    """Of what JSON says of it."""
-    sizes = tuple((name, size) for name, size in fields["sizes"])
-    return Member(**{**fields, "parts": Arm(**fields["parts"]), "sizes": sizes})
-
-
 def bounds(
     contexts: Any,
-    members: Sequence[Member],
+    members: Sequence[Curve],
     own: str,
-    parameters: Mapping[Member, Mapping[str, np.ndarray]],
+    parameters: Mapping[Curve, Mapping[str, np.ndarray]],
     bayes: Mapping[str, float],
     count: int,
 ) -> list[dict[str, Any]]:
     """A row per bound of every curve of the setting `own` at one n."""
     present = [member for member in members if member in parameters]
     # What has theorems is here to be compared with.
-    checked = [m for m in present if m.setting == own and not m.made().has_theorem()]
+    checked = [m for m in present if m.setting == own and not m.model_class.has_theorem()]
     pairs = [
         (member, other, bound)
         for member in checked
         for other in present
-        if (bound := member.contains(other))
+        if (bound := member.includes(other))
     ]
     errors = _errors(contexts, present, parameters, count)
     rows = []
@@ -104,19 +56,19 @@ def bounds(
 
 def _errors(
     contexts: Any,
-    members: Sequence[Member],
-    parameters: Mapping[Member, Mapping[str, np.ndarray]],
+    members: Sequence[Curve],
+    parameters: Mapping[Curve, Mapping[str, np.ndarray]],
     count: int,
-) -> dict[Member, np.ndarray]:
+) -> dict[Curve, np.ndarray]:
     """Of every context, times its weight, [count]."""
     found = {}
-    for view in dict.fromkeys(member.made().view for member in members):
+    for view in dict.fromkeys(member.model_class.view for member in members):
         engine, loaded = engines.load(sources.engine_for(contexts, view))(contexts), {}
         for member in members:
-            if member.made().view == view:
+            if member.model_class.view == view:
                 arrays = {name: engine.array(x[None]) for name, x in parameters[member].items()}
-                loaded[member] = member.made(contexts.spec.dim, contexts.spec.tasks), arrays
-        parts: dict[Member, list[np.ndarray]] = {member: [] for member in loaded}
+                loaded[member] = member.build(contexts.spec.dim, contexts.spec.tasks), arrays
+        parts: dict[Curve, list[np.ndarray]] = {member: [] for member in loaded}
         for index, first in enumerate(range(0, count, engine.chunk)):
             batch = engine.held_out(Stream.REPORT, index, min(engine.chunk, count - first))
             for member, (model, arrays) in loaded.items():
@@ -129,10 +81,10 @@ def _standard_error(values: np.ndarray) -> float:
     return float(values.std(ddof=1) / len(values) ** 0.5)
 
 
-def _row(contexts: Any, member: Member, bound: str, excess: float, error: float) -> dict[str, Any]:
-    values = member.setting, contexts.n, member.model, member.layers, member.arm
+def _row(contexts: Any, member: Curve, bound: str, excess: float, error: float) -> dict[str, Any]:
     return {
-        **dict(zip(POINT, values, strict=True)),
+        **member.point,
+        "n": contexts.n,
         "bound": bound,
         "excess": float(excess),
         "excess_se": error,
@@ -141,11 +93,11 @@ def _row(contexts: Any, member: Member, bound: str, excess: float, error: float)
 
 
 def read_parameters(
-    table: pd.DataFrame, members: Sequence[Member]
-) -> dict[int, dict[Member, dict[str, np.ndarray]]]:
+    table: pd.DataFrame, members: Sequence[Curve]
+) -> dict[int, dict[Curve, dict[str, np.ndarray]]]:
     """By n."""
-    known = {(m.setting, m.model, m.layers, m.arm): m for m in members}
-    found: dict[int, dict[Member, dict[str, np.ndarray]]] = {}
+    known = {tuple(member.point.values()): member for member in members}
+    found: dict[int, dict[Curve, dict[str, np.ndarray]]] = {}
     for row in table.itertuples():
         member = known.get((row.setting, row.model, row.layers, row.arm))
         if member:

@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from ..models.curve import Curve
 from ..models.one_layer import OneLayer
 from ..sources.table.baselines import baselines
 from ..sources.table.spec import Fold
 from ..sources.table.tokens import Contexts
-from .bounds import Member
-from .tables import BASELINE
+from ..tables import BASELINE
 
 
 def held_out_rows(
-    fold: Fold, n: int, parameters: Mapping[Member, Mapping[str, np.ndarray]]
+    fold: Fold, n: int, parameters: Mapping[Curve, Mapping[str, np.ndarray]]
 ) -> list[dict[str, Any]]:
     """A row per predictor and unit at one n."""
     contexts = fold.held_out_contexts(n)
     grams = contexts.grams
     found = {}
     for member, params in parameters.items():
-        made = member.made(fold.mix.dim, fold.mix.tasks)
+        made = member.build(fold.mix.dim, fold.mix.tasks)
         layer = made.one_layer({name: a[None] for name, a in params.items()})
         found[member.model, member.layers, member.arm] = predict(layer, contexts, grams)
     ordinary = baselines(fold, n, contexts)

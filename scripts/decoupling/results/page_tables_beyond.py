@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..figures.mixtures import SHOWN, excess, several_tasks
+from ..tables import BASELINE
+from ..theory.excess import SHOWN, excess, several_tasks
 from ..theory.theorems import THEOREMS
 from .page import Rows, Tables, cell, percent, span
 from .page_tables import BY_ARM, JOB, changes, in_order
 from .real import REDUCED, out_of_gate, with_theory
-from .tables import BASELINE
 
 TABLES = Tables()
 SOFTMAX = {"softmax_clean": "clean", "softmax_noisy": "noisy"}

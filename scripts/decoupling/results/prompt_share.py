@@ -8,28 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from ..models.curve import Curve
 from ..models.softmax import QueryRow
 from ..problem.sequences import SequenceBatch
 from ..problem.streams import Stream
-from .bounds import Member
-from .tables import POINT
 
 CONTEXTS = 16_384  # held out; a standard error is at most 0.004, whatever the weights
 TENTHS = (0.1, 0.9)  # of the contexts
 
 
 def prompt_shares(
-    contexts: Any, parameters: Mapping[Member, Mapping[str, np.ndarray]]
+    contexts: Any, parameters: Mapping[Curve, Mapping[str, np.ndarray]]
 ) -> Iterator[dict[str, Any]]:
     """A row per curve and attention head, at one n; heads with more of it first."""
     batch = contexts.sequences(Stream.REPORT, 0, CONTEXTS)
     for member, params in parameters.items():
-        model = member.made(contexts.spec.dim, contexts.spec.tasks)
+        model = member.build(contexts.spec.dim, contexts.spec.tasks)
         weights = shares(model.query_row({name: x[None] for name, x in params.items()}), batch)
-        point = member.setting, contexts.n, member.model, member.layers, member.arm
         for place, head in enumerate(np.argsort(-weights.mean(1), kind="stable")):
             yield {
-                **dict(zip(POINT, point, strict=True)),
+                **member.point,
+                "n": contexts.n,
                 "head": place + 1,
                 "share": weights[head].mean(),
                 "share_se": weights[head].std(ddof=1) / weights.shape[1] ** 0.5,

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..problem.mixture import TaskMixture
+from ..tables import BASELINE, PREDICTIONS
 from .redrawn import THEORY_DRAWS, cluster_weights, fails_gate
-from .tables import BASELINE, PREDICTIONS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,13 +6,15 @@ A deviation is (risk − reference) / reference of the best seed's risk, at each
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from .tables import BAYES_BOUND as BAYES
-from .tables import columns
+from ..tables import BAYES_BOUND as BAYES
+from ..tables import columns
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TOLERANCE = 0.01  # a curve matches its theorem if no point is further off than this
 COMPUTED = ("theorem", "optimum", "centred")
@@ -41,6 +43,8 @@ def scoreboard(
 ) -> pd.DataFrame:
     """A row per curve (panel, setting, model, layers, arm, references), in the columns of
     SCOREBOARD."""
+    import pandas as pd
+
     rows = [_score(curve, risks, theory, published, bounds) for curve in curves]
     return pd.DataFrame(rows, columns=SCOREBOARD.names)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pandas as pd
-from markdown_it import MarkdownIt
+import math
+from typing import TYPE_CHECKING
 
 from .scoreboard import (
     ABOVE,
@@ -16,6 +16,9 @@ from .scoreboard import (
     NO_THEOREM,
     TOLERANCE,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MEANING = {
     MATCHES: f"no point is further than {TOLERANCE:.0%} from the theorem",
@@ -89,13 +92,15 @@ def markdown(table: pd.DataFrame, note: str) -> str:
 
 def page(text: str) -> str:
     """The Markdown as a page that needs no other file."""
+    from markdown_it import MarkdownIt
+
     return PAGE.format(style=STYLE, body=MarkdownIt().enable("table").render(text))
 
 
 def percent(value: float) -> str:
     """Signed unless it rounds to zero, with two decimals where they matter; empty where there is
     none."""
-    if pd.isna(value):
+    if math.isnan(value):
         return ""
     if abs(value) < 0.1:
         return f"{value:+z.2%}".replace("+0.00%", "0.00%")

@@ -27,13 +27,33 @@ engine, if not all by their own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any
+
+from .. import discover
+
+DEFAULT = "gaussian"  # of settings that do not say
 
 
 def load(source: str) -> Any:
     """The class that reads a spec: `load(source).read(text, n)` gives its contexts."""
     return import_module(f"{__name__}.{source}.contexts").CONTEXTS
+
+
+@cache
+def blocks() -> dict[str, ModuleType]:
+    """How each source reads its settings."""
+    found = discover.names(__name__)
+    return {name: import_module(f"{__name__}.{name}.block") for name in found}
+
+
+def source_of(block: Mapping[str, Any]) -> str:
+    """The source that a setting names; else the one whose own key it has, or the default."""
+    own = (name for name, made in blocks().items() if getattr(made, "KEY", None) in block)
+    return block.get("source", next(own, DEFAULT))
 
 
 def engine_of(source: str, view: str) -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ..problem.mixture import TaskMixture
-from ..results.tables import Rows, write_table
+from ..tables import Rows, write_table
 
 
 def tabulate(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..results.files import atomic_path, discard_temporaries
+from ..files import atomic_path, discard_temporaries
 
 log = logging.getLogger(__name__)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from ..models import Arm
+from ..models.curve import Curve
 
 BATCH_STEP = 64  # contexts
 CONTINUATION_STAGES = 200  # steps in which the means grow
@@ -68,18 +70,19 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Run:
-    """One thing to train: an arm of a model, by a recipe."""
+    """One thing to train: a curve at one n, by a recipe."""
 
-    module: str  # of the folder `models`
-    model: str
-    layers: int
-    arm: str
-    parts: Arm  # what the arm trains
+    curve: Curve
     recipe: Recipe
     seeds: int | None = None  # only seeds 0 … seeds−1 of a block are trained; None: all
     reported: bool = True  # or trained only because another run starts from it
-    sizes: tuple[tuple[str, int], ...] = ()  # the model's own, by name
 
     @property
     def key(self) -> str:
-        return f"{self.model}/{self.layers}/{self.arm}"
+        return f"{self.curve.model}/{self.curve.layers}/{self.curve.arm}"
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Run:
+        """Of what JSON says of it."""
+        recipe = Recipe(**{**fields["recipe"], "race": tuple(fields["recipe"]["race"])})
+        return cls(**{**fields, "curve": Curve.from_dict(fields["curve"]), "recipe": recipe})

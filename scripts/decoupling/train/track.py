@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import models
 from ..engines import TestRisk
 from . import adam
 from .recipe import Run
@@ -38,10 +37,10 @@ class Track:
     ) -> None:
         """`shape` is (d, K)."""
         self.run, self.engine, self.seeds = run, engine, seeds
-        self.model = models.load(run.module)(*shape, run.layers, **dict(run.sizes))
-        self.shapes = self.model.trained_shapes(run.parts)
-        initial = self.model.initial_values(run.parts, seeds, run.recipe.init_std)
-        fixed = self.model.fixed_values(run.parts, len(seeds))
+        self.model = run.curve.build(*shape)
+        self.shapes = self.model.trained_shapes(run.curve.trains)
+        initial = self.model.initial_values(run.curve.trains, seeds, run.recipe.init_std)
+        fixed = self.model.fixed_values(run.curve.trains, len(seeds))
         frozen = (frozen or {}) | {name: engine.array(value) for name, value in fixed.items()}
         self._hold(*(engine.array(x) for x in _flat_and_zeros(initial, len(seeds))), frozen)
         self.running = np.arange(len(seeds))  # positions in `seeds`

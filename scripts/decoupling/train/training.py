@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import engines, models, sources
+from .. import engines, sources
 from ..engines import TestRisk
 from ..problem.streams import Stream
 from .checkpoint import Checkpoint
@@ -51,14 +51,14 @@ def train(
     among the others."""
     job = _Job(contexts, seeds, checkpoint)
     tracks: dict[str, Track] = {}
-    for view in dict.fromkeys(models.load(run.module).view for run in runs):
+    for view in dict.fromkeys(run.curve.model_class.view for run in runs):
         engine = engines.load(sources.engine_for(contexts, view))(contexts, device, threads)
-        wanted = [run for run in runs if models.load(run.module).view == view]
-        scratch = [run for run in wanted if run.parts.weights]
-        tuned = [run for run in wanted if not run.parts.weights]
+        wanted = [run for run in runs if run.curve.model_class.view == view]
+        scratch = [run for run in wanted if run.curve.trains.weights]
+        tuned = [run for run in wanted if not run.curve.trains.weights]
         found = [job.track(run, engine) for run in scratch]
         job.run_stage(f"{view}, training", Stream.TRAINING, found)
-        job.plain |= {_owner(track.run): track for track in found if track.run.arm == "plain"}
+        job.plain |= {_owner(track.run): track for track in found if track.run.curve.arm == "plain"}
         tuning = [job.track(run, engine, job.plain[_owner(run)]) for run in tuned]
         job.run_stage(f"{view}, fine-tuning", Stream.FINE_TUNING, tuning)
         tracks |= {track.run.key: track for track in (*found, *tuning)}
@@ -84,7 +84,7 @@ def _tests(tracks: Sequence[Track]) -> dict[Track, TestRisk]:
 
 def _owner(run: Run) -> tuple[str, int]:
     """Whose weights a run has."""
-    return run.model, run.layers
+    return run.curve.model, run.curve.layers
 
 
 class _Job:
@@ -125,7 +125,7 @@ class _Job:
                     track.note_divergence(done, values)
             for track in active:
                 # Fine-tuning has only the winners of plain's race.
-                if track.run.parts.weights and done in track.run.recipe.race_at:
+                if track.run.curve.trains.weights and done in track.run.recipe.race_at:
                     track.race(done)
             progress.show(done, iterations, active, risks)
             self._save_if_due(name, done, tracks)
@@ -161,9 +161,9 @@ class _Job:
         point = {
             "setting": self.contexts.spec.name,
             "n": self.contexts.n,
-            "model": run.model,
-            "layers": run.layers,
-            "arm": run.arm,
+            "model": run.curve.model,
+            "layers": run.curve.layers,
+            "arm": run.curve.arm,
         }
         columns = [test.report, test.error, test.selection]
         columns.append(np.full(len(test.report), None) if test.tail is None else test.tail)

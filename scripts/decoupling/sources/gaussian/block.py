@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...plan.values import SpecError, is_finite, is_integer, is_number, number_as_text
+from ...errors import Problems, is_finite, is_integer, is_number, number_as_text
 from ...problem.mixture import TaskMixture
 
 WEIGHT_SUM_TOLERANCE = 1e-9
@@ -41,7 +41,7 @@ def shape(block: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def make_spec(name: str, block: Mapping[str, Any]) -> TaskMixture:
-    """Expand a block of the config's `settings`, or raise SpecError with every problem in it.
+    """Expand a block of the config's `settings`, or raise InputError with every problem in it.
 
     A number c among `means` is c·1 and among `covs` c·`cov_base`; lists are taken as they are.
     """
@@ -52,14 +52,14 @@ class _Expander:
     """Expands one block and collects what is wrong with it."""
 
     def __init__(self, path: str, block: Mapping[str, Any]) -> None:
-        self.path = path
         self.block = block
-        self.problems: list[str] = []
+        self.problems = Problems(path)
 
     def mixture(self, name: str) -> TaskMixture:
         dim = self.block["d"]
         if not is_integer(dim) or dim < 1:
-            raise SpecError([f"{self.path}.d: is {dim!r}; give a whole number, 1 or more"])
+            self.problems.add("d", f"is {dim!r}; give a whole number, 1 or more")
+            self.problems.stop()
         weights = self._weights()
         means = [
             self._vector(f"means[{k}]", value, dim) for k, value in enumerate(self.block["means"])
@@ -72,17 +72,13 @@ class _Expander:
         noise_var = self._noise()
         for key in ("means", "covs"):
             if len(self.block[key]) != len(self.block["weights"]):
-                self._problem(
+                self.problems.add(
                     key,
                     f"has {len(self.block[key])} entries for {len(self.block['weights'])} weights; "
                     "give one per task",
                 )
-        if self.problems:
-            raise SpecError(self.problems)
+        self.problems.stop()
         return TaskMixture(name, weights, np.array(means), np.array(covs), sigma_x, noise_var)
-
-    def _problem(self, key: str, text: str) -> None:
-        self.problems.append(f"{self.path}.{key}: {text}")
 
     def _no_number(self, key: str, value: Any) -> bool:
         """Whether it has a text or a truth value that NumPy would take for a number."""
@@ -93,7 +89,7 @@ class _Expander:
         else:
             hint = number_as_text(value)
         if hint:
-            self._problem(key, hint)
+            self.problems.add(key, hint)
         return bool(hint)
 
     def _array(self, key: str, value: Any, shape: tuple[int, ...]) -> np.ndarray | None:
@@ -102,12 +98,12 @@ class _Expander:
         try:
             array = np.array(value, dtype=float)
         except (TypeError, ValueError, OverflowError):
-            self._problem(key, f"is not all numbers; give {_shape_words(shape)}")
+            self.problems.add(key, f"is not all numbers; give {_shape_words(shape)}")
             return None
         if array.shape != shape:
-            self._problem(key, f"has shape {array.shape}; give {_shape_words(shape)}")
+            self.problems.add(key, f"has shape {array.shape}; give {_shape_words(shape)}")
         elif not np.isfinite(array).all():
-            self._problem(key, "has a NaN or infinite entry; give finite numbers")
+            self.problems.add(key, "has a NaN or infinite entry; give finite numbers")
         else:
             return array
         return None
@@ -117,11 +113,11 @@ class _Expander:
         if weights is None:
             return None
         if weights.size == 0:
-            self._problem("weights", "is empty; give one positive weight per task")
+            self.problems.add("weights", "is empty; give one positive weight per task")
         elif (weights <= 0).any():
-            self._problem("weights", "has an entry that is not positive; drop that task")
+            self.problems.add("weights", "has an entry that is not positive; drop that task")
         elif abs(weights.sum() - 1) > WEIGHT_SUM_TOLERANCE:
-            self._problem("weights", f"sum to {weights.sum():.6g}; make them sum to 1")
+            self.problems.add("weights", f"sum to {weights.sum():.6g}; make them sum to 1")
         return weights
 
     def _vector(self, key: str, value: Any, dim: int) -> np.ndarray | None:
@@ -133,7 +129,7 @@ class _Expander:
         if not is_number(value):
             return self._matrix(key, value, dim)
         if not is_finite(value) or value <= 0:
-            self._problem(key, f"is {value}; a number multiplies cov_base and must be above 0")
+            self.problems.add(key, f"is {value}; a number multiplies cov_base and must be above 0")
             return None
         return None if base is None else value * base
 
@@ -144,7 +140,9 @@ class _Expander:
                 return np.eye(dim)
             if self._no_number(key, value):
                 return None
-            self._problem(key, f"is {value!r}; give 'identity', {dim} diagonal entries or a matrix")
+            self.problems.add(
+                key, f"is {value!r}; give 'identity', {dim} diagonal entries or a matrix"
+            )
             return None
         if isinstance(value, list) and value and all(map(is_number, value)):
             diagonal = self._array(key, value, (dim,))
@@ -156,11 +154,11 @@ class _Expander:
         scale = np.abs(matrix).max()
         if np.abs(matrix - matrix.T).max() > SYMMETRY_TOLERANCE * scale:
             i, j = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
-            self._problem(key, f"is not symmetric at [{i}][{j}]; make it equal to [{j}][{i}]")
+            self.problems.add(key, f"is not symmetric at [{i}][{j}]; make it equal to [{j}][{i}]")
             return None
         smallest = np.linalg.eigvalsh(matrix)[0]
         if smallest <= dim * np.finfo(float).eps * scale:
-            self._problem(
+            self.problems.add(
                 key,
                 f"is not positive definite (smallest eigenvalue {smallest:.3g}); "
                 "make all eigenvalues positive",
@@ -173,7 +171,9 @@ class _Expander:
         if self._no_number("noise_var", value):
             return 0.0
         if not is_finite(value) or value < 0:
-            self._problem("noise_var", f"is {value!r}; a variance is a finite number, 0 or more")
+            self.problems.add(
+                "noise_var", f"is {value!r}; a variance is a finite number, 0 or more"
+            )
             return 0.0
         return float(value)
 

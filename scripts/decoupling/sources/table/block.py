@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from . import FOLDS
 
 KEY = "table"  # a block that has it has this source
@@ -68,7 +69,7 @@ def is_made(path: str) -> bool:
 
 def problems(name: str, block: Mapping[str, Any], lengths: Sequence[int]) -> list[str]:
     """A line for everything that is wrong; of a file that a rule has yet to make, nothing is."""
-    from .rows import BadTableError, read_units
+    from .rows import read_units
     from .splits import check_folds
 
     file = block["table"]
@@ -79,6 +80,6 @@ def problems(name: str, block: Mapping[str, Any], lengths: Sequence[int]) -> lis
         return []
     try:
         check_folds(read_units(f"settings.{name}", block, max(lengths)), block)
-    except BadTableError as error:
+    except InputError as error:
         return error.problems
     return []

@@ -10,16 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import Problems
+
 SIZES = (1e-100, 1e100)  # of a column's largest entry: squares and sums are numbers too
 MISSING = ("", "na", "nan", "null", "none", ".")  # of numbers; labels may be called so
-
-
-class BadTableError(ValueError):
-    """A table that cannot be used as the config says; `problems` has a line each."""
-
-    def __init__(self, problems: list[str]) -> None:
-        super().__init__("\n".join(problems))
-        self.problems = problems
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +47,7 @@ def rows_needed(block: Mapping[str, Any], longest: int) -> int:
 
 
 def read_units(path: str, block: Mapping[str, Any], longest: int) -> Units:
-    """The units of a block's table, or BadTableError with a line for every problem."""
+    """The units of a block's table, or InputError with a line for every problem."""
     table = _Table(path, block)
     units = table.units()
     needed = rows_needed(block, longest)
@@ -67,16 +61,8 @@ class _Table:
     """A file's columns, and what is wrong with them."""
 
     def __init__(self, path: str, block: Mapping[str, Any]) -> None:
-        self.path, self.block = path, block
-        self.problems: list[str] = []
+        self.block, self.problems = block, Problems(path)
         self.lines, self.columns = self._columns()
-
-    def _problem(self, key: str, text: str) -> None:
-        self.problems.append(f"{self.path}.{key}: {text}")
-
-    def _stop(self) -> None:
-        if self.problems:
-            raise BadTableError(self.problems)
 
     def _columns(self) -> tuple[tuple[int, ...], dict[str, tuple[str, ...]]]:
         """The line of the file that each row is in, and the columns."""
@@ -86,22 +72,24 @@ class _Table:
                 reader = csv.reader(source)
                 (_, header), *rows = [(reader.line_num, row) for row in reader if row]
         except FileNotFoundError:
-            self._problem("table", f"there is no file {file}; give the path of a CSV file")
+            self.problems.add("table", f"there is no file {file}; give the path of a CSV file")
         except (OSError, UnicodeDecodeError, csv.Error) as error:
-            self._problem("table", f"{file} cannot be read ({error}); give a CSV file in UTF-8")
+            self.problems.add("table", f"{file} cannot be read ({error}); give a CSV file in UTF-8")
         except ValueError:
-            self._problem("table", f"{file} is empty; give a CSV file with a line of column names")
-        self._stop()
+            self.problems.add(
+                "table", f"{file} is empty; give a CSV file with a line of column names"
+            )
+        self.problems.stop()
         if not rows:
-            self._problem("table", f"{file} has no rows below its column names; add some")
+            self.problems.add("table", f"{file} has no rows below its column names; add some")
         ragged = [(line, len(row)) for line, row in rows if len(row) != len(header)]
         if ragged:
             line, count = ragged[0]
             text = f"line {line} of {file} has {count} entries for "
-            self._problem("table", f"{text}{len(header)} columns; make them as many")
+            self.problems.add("table", f"{text}{len(header)} columns; make them as many")
         for name in sorted({name for name in header if header.count(name) > 1}):
-            self._problem("table", f"{file} has two columns {name!r}; rename one")
-        self._stop()
+            self.problems.add("table", f"{file} has two columns {name!r}; rename one")
+        self.problems.stop()
         lines, entries = zip(*rows, strict=True)
         return lines, dict(zip(header, zip(*entries, strict=True), strict=True))
 
@@ -112,18 +100,22 @@ class _Table:
         known = ", ".join(self.columns)
         for key, names in (*((k, [v]) for k, v in keys.items()), ("features", block["features"])):
             for name in set(names) - set(self.columns):
-                self._problem(key, f"the table has no column {name!r}; it has {known}")
+                self.problems.add(key, f"the table has no column {name!r}; it has {known}")
         if block["target"] in block["features"]:
-            self._problem("target", f"{block['target']!r} is among the features; remove it there")
+            self.problems.add(
+                "target", f"{block['target']!r} is among the features; remove it there"
+            )
         if block.get("intercept") and block.get("differences"):
-            self._problem("intercept", "differences of rows have none; set one of them to false")
-        self._stop()
+            self.problems.add(
+                "intercept", "differences of rows have none; set one of them to false"
+            )
+        self.problems.stop()
         labels = [
             self._names(key, keys[key]) for key in ("unit", "group", "fold_by") if key in keys
         ]
         numbers = [self._numbers("features", name) for name in block["features"]]
         target = self._numbers("target", block["target"])
-        self._stop()
+        self.problems.stop()
         return self._gather(labels, np.stack(numbers, axis=1), target)
 
     def _names(self, key: str, column: str) -> list[str]:
@@ -141,18 +133,18 @@ class _Table:
             value, line = values[bad[0]], self.lines[bad[0]]
             text = f"{value!r} in column {column}, line {line}, is not a number"
             fix = "write numbers, or leave the column or the row out"
-            self._problem(key, f"{text}{_more(len(bad))}; {fix}")
+            self.problems.add(key, f"{text}{_more(len(bad))}; {fix}")
         size = np.abs(numbers[np.isfinite(numbers)]).max(initial=0)
         if size and not SIZES[0] <= size <= SIZES[1]:
             text = f"column {column} has entries of the size of {size:.0e}"
-            self._problem(key, f"{text}, with which nothing can be computed; change its unit")
+            self.problems.add(key, f"{text}, with which nothing can be computed; change its unit")
         return numbers
 
     def _complain_of_missing(self, key: str, column: str, missing: list[bool]) -> None:
         lines = [line for line, gone in zip(self.lines, missing, strict=True) if gone]
         if lines:
             text = f"column {column} is empty in line {lines[0]}{_more(len(lines))}"
-            self._problem(key, f"{text}; fill it in, or leave the row out")
+            self.problems.add(key, f"{text}; fill it in, or leave the row out")
 
     def _gather(self, labels: list[list[str]], x: np.ndarray, y: np.ndarray) -> list[Unit]:
         rows: dict[tuple[str, str], list[int]] = {}
@@ -164,8 +156,8 @@ class _Table:
             clusters = sorted({together[i] for i in members})
             if len(clusters) > 1:
                 text = f"unit {unit!r} is in {clusters[0]!r} and in {clusters[1]!r}"
-                self._problem("fold_by", f"{text}; name a column that is one value in a unit")
-                self._stop()
+                self.problems.add("fold_by", f"{text}; name a column that is one value in a unit")
+                self.problems.stop()
             found.append(Unit(unit, group, clusters[0], x[members], y[members]))
         return found
 
@@ -175,15 +167,15 @@ class _Table:
         if not units.kept:
             most = max(len(unit.y) for unit in everything)
             text = f"no unit has the {rows} rows that n = {longest} needs; the largest has {most}"
-            self._problem("n", f"{text}; use shorter contexts")
-            self._stop()
+            self.problems.add("n", f"{text}; use shorter contexts")
+            self.problems.stop()
         for group in sorted({unit.group for unit in everything}):
             count = sum(unit.group == group for unit in units.kept)
             if count < 2:
                 text = f"{group!r} has {count} unit{'' if count == 1 else 's'} with {rows} rows"
-                self._problem("group", f"{text}; use shorter contexts, or leave its rows out")
+                self.problems.add("group", f"{text}; use shorter contexts, or leave its rows out")
         self._check_features(units)
-        self._stop()
+        self.problems.stop()
 
     def _check_features(self, units: Units) -> None:
         within = self.block.get("differences")
@@ -193,12 +185,12 @@ class _Table:
         constant = scale <= 1e-12 * np.abs(np.concatenate([u.x for u in units.kept])).max(0)
         for name in [name for name, c in zip(self.block["features"], constant, strict=True) if c]:
             where = "does not vary within units" if within else "is constant"
-            self._problem("features", f"{name!r} {where}; remove it")
+            self.problems.add("features", f"{name!r} {where}; remove it")
         if not constant.any() and np.linalg.matrix_rank(x / scale) < len(scale):
-            self._problem("features", "are linearly dependent; remove one")
+            self.problems.add("features", "are linearly dependent; remove one")
         y = np.concatenate([u.y - u.y.mean() if within else u.y for u in units.kept])
         if np.ptp(y) == 0:
-            self._problem("target", f"{self.block['target']!r} is constant; name another")
+            self.problems.add("target", f"{self.block['target']!r} is constant; name another")
 
 
 def _number(text: str) -> float:

@@ -57,7 +57,7 @@ class Fold:
 
 
 def make_spec(name: str, block: Mapping[str, Any], longest: int) -> str:
-    """The spec's text, or BadTableError with a line for every problem of the table."""
+    """The spec's text, or InputError with a line for every problem of the table."""
     base = name.rpartition(".fold")[0]
     units = read_units(f"settings.{base}", block, longest)
     check_folds(units, block)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import InputError
 from . import FOLDS
-from .rows import BadTableError, Unit, Units
+from .rows import Unit, Units
 from .tokens import kind_of, rows_of
 
 TINY = 1e-12  # of a column's largest entry
@@ -43,7 +44,7 @@ def check_folds(units: Units, block: Mapping[str, Any]) -> None:
             _check_spread(units, block, made.training)
             _check_rank(units, block, made.training)
     if text:
-        raise BadTableError([f"{units.path}.folds: {text}"])
+        raise InputError([f"{units.path}.folds: {text}"])
 
 
 def _check_spread(units: Units, block: Mapping[str, Any], training: Sequence[Unit]) -> None:
@@ -57,7 +58,7 @@ def _check_spread(units: Units, block: Mapping[str, Any], training: Sequence[Uni
         if found:
             key, name = found[0]
             text = f"{name!r} does not vary in the training units of group {group!r}; remove it"
-            raise BadTableError([f"{units.path}.{key}: {text}"])
+            raise InputError([f"{units.path}.{key}: {text}"])
 
 
 def _check_rank(units: Units, block: Mapping[str, Any], training: Sequence[Unit]) -> None:
@@ -69,7 +70,7 @@ def _check_rank(units: Units, block: Mapping[str, Any], training: Sequence[Unit]
         x = np.concatenate([rows_of(unit, *kind)[0] for unit in own])
         if np.linalg.matrix_rank(x, rtol=DEPENDENT) < x.shape[1]:
             text = f"are linearly dependent in the training units of group {group!r}; remove one"
-            raise BadTableError([f"{units.path}.features: {text}"])
+            raise InputError([f"{units.path}.features: {text}"])
 
 
 def split(units: Sequence[Unit], folds: int, fold: int) -> Split:

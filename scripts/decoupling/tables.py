@@ -87,11 +87,15 @@ REAL = columns(
 # `head` is 1 for the attention head with the largest `share`, its prompt's mean weight; a tenth
 # of the contexts have a weight below `low`, and a tenth one above `high`
 PROMPT_SHARE = columns(**POINT, head=int, share=float, share_se=float, low=float, high=float)
-TABLES = {  # of one kind of figure each
-    "identity": IDENTITY,
-    "sampled": SAMPLED,
-    "real": REAL,
-    "prompt_share": PROMPT_SHARE,
+PUBLISHED = ("setting", "model", "arm", "n", "risk")  # columns of the authors' CSV files
+FIGURE_TABLES = {  # what figures are drawn from: columns, and where the table of a name is
+    "risks": (RISKS, "data/{protocol}/risks/{name}.parquet"),
+    "theory": (THEORY, "data/theory/{name}.parquet"),
+    "bayes": (BAYES, "data/bayes/{name}.parquet"),
+    "identity": (IDENTITY, "data/identity/{name}.parquet"),
+    "sampled": (SAMPLED, "data/sampled/{name}.parquet"),
+    "real": (REAL, "data/{protocol}/real/{name}.parquet"),
+    "prompt_share": (PROMPT_SHARE, "data/{protocol}/prompt_share/{name}.parquet"),
 }
 
 Rows = Sequence[Mapping[str, Any]]
@@ -149,3 +153,23 @@ def _read(path: Path, schema: pa.Schema) -> pa.Table:
     if missing:
         raise TableError(path, f"has no column {', '.join(missing)}")
     return table.select(schema.names).replace_schema_metadata()
+
+
+def read_published(paths: Iterable[Path]) -> pd.DataFrame:
+    """The risks that the paper's authors published, of one-layer models; no rows, but the columns,
+    if there are no files."""
+    import pandas as pd
+
+    tables = [_read_published(path) for path in paths]
+    found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=PUBLISHED)
+    return found.assign(layers=1)
+
+
+def _read_published(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    table = pd.read_csv(path)
+    missing = [name for name in PUBLISHED if name not in table]
+    if missing:
+        raise ValueError(f"{path}: has no column {', '.join(missing)}")
+    return table[list(PUBLISHED)]

@@ -2,21 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from . import style
+from . import Figure, Problem, Tables, style
 from .describe import describe
-from .panels import computed, trained
+from .lines import computed, trained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..figures import Tables
+    from ..config import Config
+    from ..config.settings import Setting
+    from ..models.curve import Curve
 
 HEIGHT = 2.6  # inches of a panel
+
+
+class Sizes(Figure):
+    """A figure of one setting's first model in several sizes, a panel per n; all else follows from
+    its points."""
+
+    axis: ClassVar[str]  # what sizes are
+    symbol: ClassVar[str]
+    logarithmic: ClassVar[bool] = False
+
+    def points(self, settings: Mapping[str, Setting]) -> list[tuple[int, str, int]]:
+        """Size, setting and layers of each."""
+        raise NotImplementedError
+
+    def arms(self, base: Setting) -> Sequence[str]:
+        return self.block.get("arms", base.arms)
+
+    def problems(self, config: Config) -> Iterator[Problem]:
+        yield from self.arm_problems(config.settings[self.bases[0]])
+
+    def needs(self, config: Config) -> dict[str, list[str]]:
+        names = dict.fromkeys(name for _, name, _ in self.points(config.settings))
+        return {"risks": list(names), **dict.fromkeys(("specs", "theory", "bayes"), self.bases)}
+
+    def curves(self, config: Config) -> list[Curve]:
+        base = config.settings[self.bases[0]]
+        found = []
+        for _, name, layers in self.points(config.settings):
+            found += config.settings[name].drawn(base.model, layers, self.arms(base))
+        return found
+
+    def drawing(self, config: Config) -> dict[str, Any]:
+        base = config.settings[self.bases[0]]
+        return {
+            "setting": base.name,
+            "model": base.model,
+            "arms": list(dict.fromkeys(curve.arm for curve in self.curves(config))),
+            "n": list(self.block.get("n", base.n)),
+            "points": [list(point) for point in self.points(config.settings)],
+            "axis": self.axis,
+            "symbol": self.symbol,
+            "logarithmic": self.logarithmic,
+        }
+
+    @staticmethod
+    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+        return draw_sizes(drawing, tables, note)
 
 
 def draw_sizes(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
@@ -32,7 +81,7 @@ def draw_sizes(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
         ax.set_title(f"$n={n}$")
     axes[0].set_ylabel(r"risk / $\mathrm{E}[y^2]$")
     style.despine(axes)
-    mix = tables.specs[drawing["setting"]]
+    mix = tables["specs"][drawing["setting"]]
     body.suptitle(describe(mix).replace("\n", " "), fontsize=8)
     return figure
 
@@ -55,7 +104,7 @@ def _draw_panel(ax: Axes, drawing: Mapping[str, Any], tables: Tables, n: int) ->
         theorem = computed(tables, base, arm, "theorem").query("n == @n")
         for value in theorem.normalized:
             ax.axhline(value, ls="--", lw=1, color=style.darker(arm), zorder=1)
-    bayes = tables.bayes[(tables.bayes.setting == base) & (tables.bayes.n == n)]
+    bayes = tables["bayes"][(tables["bayes"].setting == base) & (tables["bayes"].n == n)]
     for value in bayes.normalized:
         ax.axhline(value, color=style.BAYES_STYLE["color"], ls=style.BAYES_STYLE["ls"])
     style.note_diverged(ax, pd.concat(shown), "size", drawing["symbol"], model)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import textwrap
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.colors import SymLogNorm
-from matplotlib.figure import Figure
 
 from ..results.scoreboard import DIVERGED, TOLERANCE
 from ..results.scoretext import percent
 from .style import ARM_STYLE, framed, use_style
 
-COLOURS = mpl.colormaps["RdBu_r"].with_extremes(bad="0.93")  # red: above the theorem
-SCALE = SymLogNorm(linthresh=TOLERANCE, vmin=-1, vmax=1)  # pale within the tolerance, then decades
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.colors import SymLogNorm
+    from matplotlib.figure import Figure
+
 TICKS = (-1, -0.1, -TOLERANCE, 0, TOLERANCE, 0.1, 1)
 CELL = (0.95, 0.3)  # inches
 LEAST_ROWS = 5  # high enough for the colour bar's labels
@@ -25,6 +25,9 @@ MARGIN = (2.0, 0.9)
 
 def draw_scoreboard(table: pd.DataFrame, note: str) -> Figure:
     """The curves that have a theorem."""
+    from matplotlib import colormaps
+    from matplotlib.colors import SymLogNorm
+
     use_style()
     shown = table[table.has_theorem.astype(bool)]
     rows = list(dict.fromkeys(_row_name(row) for row in shown.itertuples()))
@@ -37,8 +40,10 @@ def draw_scoreboard(table: pd.DataFrame, note: str) -> Figure:
         ax.text(0.5, 0.5, "no curve has a theorem", ha="center", va="center")
         return figure
     values, texts = _cells(shown, rows, arms)
-    image = ax.imshow(np.ma.masked_invalid(values), COLOURS, SCALE, aspect="auto")
-    _annotate(ax, values, texts)
+    colours = colormaps["RdBu_r"].with_extremes(bad="0.93")  # red: above the theorem
+    scale = SymLogNorm(TOLERANCE, vmin=-1, vmax=1)  # pale within the tolerance, then decades
+    image = ax.imshow(np.ma.masked_invalid(values), colours, scale, aspect="auto")
+    _annotate(ax, values, texts, scale)
     _label(ax, rows, arms)
     bar = body.colorbar(image, ax=ax, ticks=TICKS, extend="both", pad=0.02)
     bar.ax.set_yticklabels([f"{tick:+.0%}".replace("+0%", "0").replace("-", "−") for tick in TICKS])
@@ -63,9 +68,11 @@ def _cells(
     return values, texts
 
 
-def _annotate(ax: Axes, values: np.ndarray, texts: dict[tuple[int, int], str]) -> None:
+def _annotate(
+    ax: Axes, values: np.ndarray, texts: dict[tuple[int, int], str], scale: SymLogNorm
+) -> None:
     for (i, j), text in texts.items():
-        dark = np.isfinite(values[i, j]) and abs(SCALE(values[i, j]) - 0.5) > 0.3
+        dark = np.isfinite(values[i, j]) and abs(scale(values[i, j]) - 0.5) > 0.3
         colour = "white" if dark else "black"
         ax.text(j, i, text, ha="center", va="center", fontsize=7, color=colour, linespacing=0.9)
 

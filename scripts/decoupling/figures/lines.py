@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
     from matplotlib.lines import Line2D
 
-    from ..figures import Tables
+    from . import Tables
 
 COMPUTED = {  # dashed lines, and their label
     "theorem": "theorem",
@@ -33,13 +33,13 @@ HOLLOW = {"ms": 7, "mfc": "none", "mew": 0.8, "ls": "none"}
 
 def trained(tables: Tables, setting: str, model: str, layers: int, arm: str) -> pd.DataFrame:
     """A trained curve."""
-    t = tables.risks
+    t = tables["risks"]
     rows = (t.setting == setting) & (t.arm == arm) & (t.model == model) & (t.layers == layers)
     return t[rows].sort_values("n")
 
 
 def computed(tables: Tables, setting: str, arm: str, reference: str) -> pd.DataFrame:
-    t = tables.theory
+    t = tables["theory"]
     return t[(t.setting == setting) & (t.arm == arm) & (t.curve == reference)].sort_values("n")
 
 
@@ -50,17 +50,17 @@ def _solid(tables: Tables, panel: Mapping[str, Any], arm: str) -> pd.DataFrame:
 def _dashed(tables: Tables, panel: Mapping[str, Any], arm: str) -> pd.DataFrame:
     """What an arm is compared with; empty where there is nothing."""
     if arm not in panel["dashed_arms"]:
-        return tables.risks[:0]
+        return tables["risks"][:0]
     if panel["dashed"] in COMPUTED:
         return computed(tables, panel["setting"], arm, panel["dashed"])
     return trained(tables, panel["setting"], panel["dashed"], 1, arm)
 
 
 def _published(tables: Tables, panel: Mapping[str, Any]) -> pd.DataFrame:
-    t = tables.published
+    t = tables["published"]
     rows = (t.setting == panel["setting"]) & (t.model == panel["model"])
     points = t[rows & t.arm.isin(panel["arms"])].sort_values("n")
-    power = tables.specs[panel["setting"]].label_power
+    power = tables["specs"][panel["setting"]].label_power
     return points.assign(normalized=points.risk / power)
 
 
@@ -86,7 +86,7 @@ def _share_heights(
     panels: Sequence[Mapping[str, Any]], axes: Sequence[Axes], tables: Tables
 ) -> None:
     """Panels of a row that are of one mixture have one y axis, so that depths can be compared."""
-    mixtures = {tables.specs[panel["setting"]].fingerprint for panel in panels}
+    mixtures = {tables["specs"][panel["setting"]].fingerprint for panel in panels}
     if len(mixtures) == 1:
         top = max(ax.get_ylim()[1] for ax in axes)
         for ax in axes:
@@ -109,12 +109,12 @@ def _draw_panel(ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str)
     if panel["overlay"] == "published":
         _plot_published(ax, _published(tables, panel))
     if panel["bayes"]:
-        bayes = tables.bayes
+        bayes = tables["bayes"]
         style.plot_bayes(ax, bayes[bayes.setting == panel["setting"]].sort_values("n"), "n")
     _draw_errors(ax, panel, tables)
     style.note_diverged(ax, pd.concat(shown), "n", "n", panel["model"])
     title = textwrap.fill(letter + panel["title"], TITLE_WIDTH)
-    ax.set_title(f"{title}\n{describe(tables.specs[panel['setting']])}")
+    ax.set_title(f"{title}\n{describe(tables['specs'][panel['setting']])}")
     finish(ax)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..results.files import atomic_path
+from ..files import atomic_path
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,21 +1,74 @@
-"""Training: which blocks of seeds there are, what each trains, and the resources it asks for."""
+"""Jobs: the files, parameters and resources of what makes specs, trains, and tests folds."""
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import asdict, replace
 from functools import cache
+from typing import Any
 
-from ... import sources
-from ...models.arms import ARMS
-from ...train.recipe import Run
-from .. import registry
-from ..config import Config, Curve, Protocol, Setting
-from .specs import canonical_json
+from .. import sources
+from ..config import Config
+from ..config.protocols import Protocol
+from ..config.settings import Setting
+from ..models.arms import ARMS
+from ..models.curve import Curve
+from ..problem.mixture import TaskMixture
+from ..tables import FIGURE_TABLES
+from ..train.recipe import Run
 
 SEQUENCES = ("sequences", "query_row")  # views
 BATCH = 8192  # contexts, as large as batches are
 MOST_MINUTES = 24 * 60  # a day, the limit of many a partition
+CLUSTERS = 300  # for memory; how many there are is in the file
+MADE = sources.blocks()["table"].MADE  # data/tables/<name>.csv
+
+
+def canonical_json(value: Any) -> str:
+    """One text for one value: recorded as a parameter, it changes only if the value does."""
+    return json.dumps(value, sort_keys=True)
+
+
+@cache
+def spec_text(setting: Setting) -> str:
+    """The content of a setting's spec."""
+    return mixture(setting).to_json()
+
+
+@cache
+def mixture(setting: Setting) -> TaskMixture:
+    return sources.blocks()[setting.source].make_spec(setting.name, setting.block)
+
+
+@cache
+def fingerprint(setting: Setting) -> str:
+    return mixture(setting).fingerprint
+
+
+def figure_files(config: Config, figure: str) -> dict[str, list[str]]:
+    """The files of every table that a figure is drawn from."""
+    needs, protocol = config.figures[figure].needs(config), config.protocol.name
+    return {
+        table: [path.format(name=name, protocol=protocol) for name in needs[table]]
+        for table, (_, path) in FIGURE_TABLES.items()
+        if table in needs
+    }
+
+
+def source_files(setting: Setting) -> list[str]:
+    """Files that its contexts are drawn from."""
+    files = getattr(sources.blocks()[setting.source], "files", None)
+    return files(setting.block) if files else []
+
+
+def mixtures(config: Config) -> list[str]:
+    """The settings whose spec the config alone makes."""
+    return [
+        name
+        for name, made in config.settings.items()
+        if hasattr(sources.blocks()[made.source], "make_spec")
+    ]
 
 
 def seed_blocks(protocol: Protocol, setting: Setting) -> list[tuple[int, int]]:
@@ -37,8 +90,8 @@ def _trained(setting: Setting) -> dict[Curve, bool]:
     where nobody asked for it."""
     curves = dict.fromkeys(setting.curves, True)
     for curve in setting.curves:
-        if not ARMS[curve.arm].weights:
-            curves.setdefault(replace(curve, arm="plain"), False)
+        if not curve.trains.weights:
+            curves.setdefault(replace(curve, arm="plain", trains=ARMS["plain"]), False)
     return curves
 
 
@@ -63,24 +116,24 @@ def modules(setting: Setting) -> list[str]:
     """The modules that a setting's training loads by name."""
     found = {f"sources.{setting.source}.contexts"}
     for curve in setting.curves:
-        engine = sources.engine_of(setting.source, curve.model.view)
+        engine = sources.engine_of(setting.source, curve.model_class.view)
         found |= {f"models.{curve.module}", f"engines.{engine}"}
     return sorted(found)
 
 
 def mem_mb(setting: Setting) -> int:
     """For d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
-    base = 1000 if all(curve.model.exact() for curve in setting.curves) else 2000
-    dim, _ = registry.source_blocks()[setting.source].shape(setting.block)
+    base = 1000 if all(curve.model_class.exact() for curve in setting.curves) else 2000
+    dim, _ = sources.blocks()[setting.source].shape(setting.block)
     # What grows with n: the tokens of a batch, where sequences are trained on.
-    sequences = any(curve.model.view in SEQUENCES for curve in setting.curves)
+    sequences = any(curve.model_class.view in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
     return base + moments_mb(setting) + round(tokens)
 
 
 def moments_mb(setting: Setting) -> int:
     """What grows with d: the fourth moments, and tables on the way to them, four a task."""
-    dim, tasks = registry.source_blocks()[setting.source].shape(setting.block)
+    dim, tasks = sources.blocks()[setting.source].shape(setting.block)
     return round(4 * tasks * 8 * (dim + 1) ** 4 / 1e6)
 
 
@@ -100,8 +153,8 @@ def _minutes(protocol: Protocol, curve: Curve) -> float:
     run = protocol.run(curve)
     if run.recipe.gradient == "exact":
         return 0
-    seeds = 1 if curve.model.exact() else min(run.seeds, protocol.seeds_per_job)
-    return seeds * run.recipe.contexts / curve.model.contexts_per_minute
+    seeds = 1 if curve.model_class.exact() else min(run.seeds, protocol.seeds_per_job)
+    return seeds * run.recipe.contexts / curve.model_class.contexts_per_minute
 
 
 def priority(protocol: Protocol, setting: Setting, n: int) -> int:
@@ -109,8 +162,8 @@ def priority(protocol: Protocol, setting: Setting, n: int) -> int:
     run alone in the end."""
 
     def work(curve: Curve) -> float:
-        weights = sum(math.prod(shape) for shape in curve.made.weight_shapes.values())
-        length = n if curve.model.view in SEQUENCES else 1
+        weights = sum(math.prod(shape) for shape in curve.build().weight_shapes.values())
+        length = n if curve.model_class.view in SEQUENCES else 1
         return _minutes(protocol, curve) * weights * length
 
     return round(sum(map(work, _trained(setting))))
@@ -118,9 +171,45 @@ def priority(protocol: Protocol, setting: Setting, n: int) -> int:
 
 def device(protocol: Protocol, setting: Setting) -> str:
     """Models that see only moments are trained on the CPU, whatever the protocol says."""
-    return "cpu" if all(curve.model.exact() for curve in setting.curves) else protocol.device
+    return "cpu" if all(curve.model_class.exact() for curve in setting.curves) else protocol.device
 
 
 def gpus(protocol: Protocol, setting: Setting) -> int | None:
     """A GPU for what is trained on one; None asks for nothing."""
     return 1 if device(protocol, setting) == "cuda" else None
+
+
+def folds(config: Config) -> dict[str, Setting]:
+    """The settings that are folds of a table."""
+    return {name: made for name, made in config.settings.items() if "fold" in made.block}
+
+
+def fold_block(setting: Setting) -> str:
+    """All that a fold's spec is made from besides the table. Of n only the longest counts: units
+    are the same at every n."""
+    return canonical_json({"longest": max(setting.n), "block": dict(setting.block)})
+
+
+def folded(config: Config) -> list[str]:
+    """The settings that have folds."""
+    return [name for name, made in config.settings.items() if made.parts]
+
+
+def fold_names(config: Config, setting: str) -> list[str]:
+    return list(config.settings[setting].parts)
+
+
+def model_modules(setting: Setting) -> list[str]:
+    return sorted({f"models.{curve.module}" for curve in setting.curves})
+
+
+def predictors(setting: Setting) -> str:
+    """What is trained, as the script that tests it takes it."""
+    return canonical_json([curve.to_dict() for curve in setting.curves])
+
+
+def redrawn_mb(setting: Setting) -> int:
+    """What the bootstrap of a fold's theory asks for: two sixth moments of x for every cluster."""
+    dim, _ = sources.blocks()[setting.source].shape(setting.block)
+    moments = 2 * (dim * (dim + 1) // 2) ** 3
+    return 500 + CLUSTERS * moments * 8 // 10**6

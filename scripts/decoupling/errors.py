@@ -1,4 +1,4 @@
-"""What every reader of the config needs: numbers as YAML writes them, and a list of problems."""
+"""What is wrong with what somebody wrote: a line for each problem, and what counts as a number."""
 
 from __future__ import annotations
 
@@ -6,12 +6,29 @@ import math
 from typing import Any
 
 
-class SpecError(ValueError):
-    """A block that does not describe what it should; `problems` has a line each."""
+class InputError(ValueError):
+    """A config or a table that is not as it should be; `problems` has a line each."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = problems
+
+
+class Problems:
+    """Collects what is wrong with one block of the config, `path`, to be raised together."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.lines: list[str] = []
+
+    def add(self, key: str, text: str) -> None:
+        """`text` says what is wrong and how to fix it."""
+        self.lines.append(f"{self.path}.{key}: {text}")
+
+    def stop(self) -> None:
+        """Raise InputError if there are any."""
+        if self.lines:
+            raise InputError(self.lines)
 
 
 def number_as_text(value: Any) -> str | None:
@@ -27,7 +44,7 @@ def number_as_text(value: Any) -> str | None:
 
 
 def is_finite(value: Any) -> bool:
-    """A number that double precision has."""
+    """Whether it is a number that double precision has."""
     try:
         return is_number(value) and math.isfinite(value)
     except OverflowError:

@@ -1,0 +1,122 @@
+"""Protocols: seeds, and a recipe for each kind of model; and what they are, in small print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+
+from .. import models, sources
+from ..models.curve import Curve
+from ..train.recipe import Recipe, Run
+from .settings import Block
+
+RECIPE_KEYS = tuple(f.name for f in fields(Recipe))
+
+
+def recipe_names() -> list[str]:
+    """The blocks that a protocol can have: the models' recipes, and the sources' own."""
+    found = {model.recipe for model in models.modules().values()}
+    own = (getattr(made, "RECIPE", None) for made in sources.blocks().values())
+    return sorted(found | set(filter(None, own)))
+
+
+@dataclass(frozen=True, eq=False)
+class RecipeBlock:
+    """How the models that take this block are trained."""
+
+    seeds: int
+    general: Recipe
+    arms: Mapping[str, Recipe]  # where an arm differs
+
+    @classmethod
+    def read(cls, block: Block, seeds: int) -> RecipeBlock:
+        general = {key: value for key, value in block.items() if key in RECIPE_KEYS}
+        arms = {arm: _recipe(general | own) for arm, own in block.get("arms", {}).items()}
+        return cls(min(seeds, block.get("seeds", seeds)), _recipe(general), arms)
+
+    def of(self, arm: str) -> Recipe:
+        return self.arms.get(arm, self.general)
+
+
+@dataclass(frozen=True, eq=False)
+class Protocol:
+    """Seeds, and a recipe for each kind of model."""
+
+    name: str
+    seeds: int
+    seeds_per_job: int
+    device: str
+    recipes: Mapping[str, RecipeBlock]
+
+    @classmethod
+    def read(cls, name: str, block: Block) -> Protocol:
+        names = set(recipe_names()) & set(block)
+        return cls(
+            name,
+            block["seeds"],
+            block["seeds_per_job"],
+            block.get("device", "cpu"),
+            {recipe: RecipeBlock.read(block[recipe], block["seeds"]) for recipe in names},
+        )
+
+    def recipe_of(self, curve: Curve) -> str:
+        """The name of the block that trains it."""
+        own = curve.recipe
+        return own if own in self.recipes else curve.model_class.recipe
+
+    def run(self, curve: Curve) -> Run:
+        block = self.recipes[self.recipe_of(curve)]
+        recipe = block.of(curve.arm)
+        return Run(curve, recipe, block.seeds)
+
+    def note(self, curves: Iterable[Curve]) -> str:
+        """What the protocol is for these curves: the small print of a figure."""
+        trained: dict[str, list[Curve]] = {}
+        for curve in sorted(curves, key=lambda c: (c.layers > 1, self.recipe_of(c))):
+            trained.setdefault(self.recipe_of(curve), []).append(curve)
+        parts = []
+        for name, own in trained.items():
+            others = [c for other, found in trained.items() if other != name for c in found]
+            whose = f"{_whose(own, others)}: " if others else ""
+            parts.append(whose + self._how(name, own))
+        return f"Protocol {self.name}: " + "; ".join(parts)
+
+    def _how(self, recipe: str, curves: Iterable[Curve]) -> str:
+        block = self.recipes[recipe]
+        general, count = block.general, block.seeds
+        seeds = f"best of {count} seed{'s' if count > 1 else ''}"
+        runs = [self.run(curve) for curve in curves]
+        found = {run.recipe.iterations for run in runs}
+        most = f" to {max(found):,}" if len(found) > 1 else ""
+        race = _race(runs, block.of("plain"))
+        return f"{seeds}{race}, {_gradient(general)}, {min(found):,}{most} iterations"
+
+
+def _whose(curves: Iterable[Curve], others: Iterable[Curve]) -> str:
+    """What a recipe trains, in a word: models, or a depth where others have the same models."""
+    names = sorted({curve.model for curve in curves})
+    if not set(names) & {curve.model for curve in others}:
+        return ", ".join(names)
+    return "deeper" if any(curve.layers > 1 for curve in curves) else "1 layer"
+
+
+def _race(runs: Iterable[Run], plain: Recipe) -> str:
+    """What is fine-tuned has the winners of plain's race, or every seed where it has none; whether
+    `plain` itself is drawn or not."""
+    decided = {run.curve.arm: run.recipe if run.curve.trains.weights else plain for run in runs}
+    apart = {arm for arm, recipe in decided.items() if not recipe.race}
+    if len(apart) == len(decided):
+        return ""
+    return f" that race (not {', '.join(sorted(apart))})" if apart else " that race"
+
+
+def _gradient(recipe: Recipe) -> str:
+    if recipe.gradient == "exact":
+        return "exact gradient"
+    last = recipe.batch_at(recipe.iterations)
+    grown = f" to {last:,}" if last != recipe.gradient else ""
+    return f"batches of {recipe.gradient:,}{grown}"
+
+
+def _recipe(keys: Block) -> Recipe:
+    return Recipe(**(keys | {"race": tuple(keys.get("race", ()))}))

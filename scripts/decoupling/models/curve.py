@@ -1,0 +1,72 @@
+"""A trained curve: an arm of a model in a setting, against n."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from . import Arm, Model, load
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What is trained, evaluated or drawn; the config makes it, and JSON brings it to a job."""
+
+    setting: str
+    module: str  # of this folder
+    model: str  # its name, in the config and in tables
+    layers: int
+    arm: str
+    trains: Arm  # what the arm trains: no job looks it up, so that a new arm retrains nothing
+    sizes: tuple[tuple[str, int], ...] = ()  # the model's own, by name
+    recipe: str | None = None  # its source's own, in protocols that have it
+
+    @property
+    def model_class(self) -> type[Model]:
+        return load(self.module)
+
+    @property
+    def point(self) -> dict[str, Any]:
+        """The columns that name it in tables."""
+        return {key: getattr(self, key) for key in ("setting", "model", "layers", "arm")}
+
+    def build(self, dim: int = 1, tasks: int = 1) -> Model:
+        """The model; of whatever mixture, to ask what it contains."""
+        return self.model_class(dim, tasks, self.layers, **dict(self.sizes))
+
+    def includes(self, other: Curve) -> str | None:
+        """What the other one is called as a bound, if this one's least risk cannot be larger."""
+        if self.model != other.model:
+            return None
+        own = self.build()
+        if (self.setting, own) == (other.setting, other.build()):
+            return other.arm if _includes(self.trains, other.trains, own.prompt_is_heard) else None
+        return self.includes_smaller(other)
+
+    def includes_smaller(self, other: Curve) -> str | None:
+        """What the same arm of a smaller model is called, if it is a case of this one. What is
+        fine-tuned sits on frozen weights, of which none can be switched off."""
+        same = (self.model, self.arm) == (other.model, other.arm) and self.trains.weights
+        return self.build().contains(other.build()) if same else None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Curve:
+        """Of what JSON says of it."""
+        sizes = tuple((name, size) for name, size in fields["sizes"])
+        return cls(**{**fields, "trains": Arm(**fields["trains"]), "sizes": sizes})
+
+
+def _includes(arm: Arm, other: Arm, heard: bool) -> bool:
+    """`heard`: a prompt of zeros is not the same as no prompt."""
+    own_prompts = arm.prompts and not arm.common
+    return (
+        arm != other
+        and arm.weights >= other.weights
+        and arm.heads >= other.heads
+        and (own_prompts or not other.prompts or (arm.common and other.common))
+        and (not heard or arm.prompted == other.prompted)
+    )
