@@ -68,6 +68,6 @@ def test_the_docs_picture_is_the_contract_of_layers():
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
     (contract,) = tools["importlinter"]["contracts"]
     (picture,) = re.findall(
-        r"^```text\n(plan .*?)^```", (ROOT / "docs/architecture.md").read_text(), re.M | re.S
+        r"^```text\n(api .*?)^```", (ROOT / "docs/architecture.md").read_text(), re.M | re.S
     )
     assert [re.split(" {2,}", line)[0] for line in picture.splitlines()] == contract["layers"]

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .. import tables
 from ..models.arms import ARMS
 from ..problem.mixture import TaskMixture
 from ..theory.heads import bound, rescaled
 from ..theory.optimum import optima
 from ..theory.theorems import joint_heads
-from . import tables
 from .page import PageError, Rows, Tables, percent, span
 from .real import REDUCED
 
