@@ -21,7 +21,6 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from decoupling import engines  # noqa: E402
 from decoupling.models.arms import ARMS  # noqa: E402
-from decoupling.models.one_layer import risk  # noqa: E402
 from decoupling.plan.config import read_setting  # noqa: E402
 from decoupling.problem.mixture import TaskMixture  # noqa: E402
 from decoupling.problem.moments import centred, population_moments  # noqa: E402
@@ -45,10 +44,10 @@ def trajectory(mix: TaskMixture, n: int) -> pd.DataFrame:
     moments = {"plain": exact, "finetune": centred(exact, mix)}
     looks = []
     for iteration in range(RECIPE.iterations):
-        track.step(iteration, engine.data(STREAM, iteration, RECIPE))
+        track.step(iteration, engine.data(STREAM, iteration, *RECIPE.data_at(iteration)))
         if iteration >= RECIPE.iterations // 2 and iteration % EVERY == 0:
-            model = track.model.one_layer(track.params)
-            looks.append({arm: risk(data, model).min() for arm, data in moments.items()})
+            model = track.model.forward(track.params)
+            looks.append({arm: data.risk(model).min() for arm, data in moments.items()})
     return pd.DataFrame(looks)
 
 

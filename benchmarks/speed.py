@@ -54,13 +54,13 @@ Step = Callable[[], object]
 
 
 def track(layers: int, seeds: int, n: int, gradient: str | int = "exact") -> Track:
-    return made("attention" if layers == 1 else "layered", layers, seeds, n, gradient)
+    return made("attention" if layers == 1 else "deep_attention", layers, seeds, n, gradient)
 
 
 def made(module: str, layers: int, seeds: int, n: int, gradient: str | int) -> Track:
     model = models.load(module)
     run = Run(module, model.name, layers, "joint", ARMS["joint"], Recipe(gradient=gradient))
-    engine = engines.load(model.view)(GaussianContexts(MIX, n))
+    engine = engines.load(model.engine)(GaussianContexts(MIX, n))
     return Track(run, engine, (MIX.dim, MIX.tasks), range(seeds))
 
 
@@ -94,8 +94,8 @@ def batch_step(trained: Track) -> Step:
 
     def step() -> None:
         iteration = next(iterations)
-        data = trained.engine.data(Stream.TRAINING, iteration, trained.run.recipe)
-        trained.step(iteration, data)
+        asked = trained.run.recipe.data_at(iteration)
+        trained.step(iteration, trained.engine.data(Stream.TRAINING, iteration, *asked))
 
     return step
 
@@ -103,7 +103,7 @@ def batch_step(trained: Track) -> Step:
 def exact_step(n: int, seeds: int, inner: int = 20) -> Step:
     """`inner` steps at once: one alone is near the clock's noise."""
     trained = track(1, seeds, n)
-    data = trained.engine.data(Stream.TRAINING, 0, trained.run.recipe)
+    data = trained.engine.data(Stream.TRAINING, 0, *trained.run.recipe.data_at(0))
     iterations = itertools.count()
 
     def steps() -> None:
@@ -176,9 +176,9 @@ def measure(steps: dict[str, tuple[Step, int]], repeats: int) -> dict[str, float
 
 
 PARTS = {  # of a step on the exact gradient
-    "attention to A₁ and a": (Attention, "one_layer"),
-    "risk and gradient": (moments, "_in_one_pass"),
-    "gradient of attention": (Attention, "pull_back"),
+    "attention to A₁ and a": (Attention, "forward"),
+    "risk and gradient": (moments, "in_one_pass"),
+    "gradient of attention": (Attention, "backward"),
     "Adam": (adam, "update"),
 }
 

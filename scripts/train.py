@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from decoupling import sources
-from decoupling.engines import DeviceError
+from decoupling.engines.base import DeviceError
 from decoupling.models import Arm
 from decoupling.results.tables import PARAMETERS, RUNS, write_table
 from decoupling.train.checkpoint import Checkpoint

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from decoupling.draw.style import ARM_STYLE
 from decoupling.models.arms import ARMS
-from decoupling.plan.registry import kinds, model_modules
+from decoupling.plan.registry import kinds, model_modules, source_blocks
 from decoupling.theory.optimum import OPTIMUM_ARMS
 from decoupling.theory.theorems import THEOREMS
 from decoupling.train.recipe import Recipe
@@ -45,9 +45,10 @@ def test_what_differs_for_an_arm_is_of_the_recipe():
     assert all(own[key] == RECIPE["properties"][key] for key in own)
 
 
-@pytest.mark.parametrize("module", model_modules())
-def test_every_model_has_its_engine(module: str):
-    assert hasattr(import_module(f"decoupling.engines.{model_modules()[module].view}"), "ENGINE")
+@pytest.mark.parametrize("source", source_blocks())
+def test_every_engine_of_a_source_is_there(source: str):
+    for engine in source_blocks()[source].ENGINES:
+        assert hasattr(import_module(f"decoupling.engines.{engine}"), "ENGINE")
 
 
 @pytest.mark.parametrize("module", model_modules())

@@ -43,7 +43,7 @@ def transformer(arm: str, layers: int = 1, width: int = 8) -> Member:
 
 
 def member(layers: int = 2, arm: str = "joint", setting: str = "own", model="attention") -> Member:
-    module = "layered" if layers > 1 else model
+    module = "deep_attention" if layers > 1 else model
     return Member(setting, module, model, layers, arm, ARMS[arm])
 
 
@@ -145,8 +145,8 @@ def test_differences_are_of_the_reported_risks_and_paired(members, trained, para
 
     def errors(one: Member) -> np.ndarray:
         model = models.load(one.module)(MIX.dim, MIX.tasks, one.layers)
-        engine = engines.load(model.view)(CONTEXTS)
-        arrays = {name: engine.array(value[None]) for name, value in parameters[one].items()}
+        engine = engines.load(model.engine)(CONTEXTS)
+        arrays = {name: engine.from_numpy(value[None]) for name, value in parameters[one].items()}
         return engine.errors(model, arrays, CONTEXTS.wide_batch(Stream.REPORT, 0, COUNT))[0]
 
     plain, joint, one_layer = map(errors, members)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from decoupling.models.reduced import Reduced
 from decoupling.plan.checks import problems
 from decoupling.plan.config import read_config
 
@@ -483,6 +484,14 @@ def test_one_line_says_what_and_where(name: str):
 )
 def test_sound_configs_pass(changes: dict):
     assert problems(config(**changes), SCHEMA, PUBLISHED) == []
+
+
+def test_a_models_engine_is_its_own_files_mistake(monkeypatch):
+    """And not the config's, whichever settings have the model."""
+    monkeypatch.setattr(Reduced, "engine", "momnets")
+    (found,) = problems(config(), SCHEMA, PUBLISHED)
+    wanted = "models/reduced.py: no source serves the engine 'momnets'; use one of gram, moments,"
+    assert found.startswith(wanted)
 
 
 def test_a_first_model_without_arms_is_named_by_every_figure_of_it():

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from decoupling import engines, models, sources
+from decoupling import engines, models
 from decoupling.engines.gram_torch import TorchEngine
 from decoupling.models.arms import ARMS
 from decoupling.problem.gram import GramBatch
@@ -44,7 +44,7 @@ def train(*args, **kwargs) -> list[dict]:
 
 
 def run_of(model: str, layers: int, arm: str, recipe: Recipe) -> Run:
-    return Run(model if layers == 1 else "layered", model, layers, arm, ARMS[arm], recipe)
+    return Run(model if layers == 1 else "deep_attention", model, layers, arm, ARMS[arm], recipe)
 
 
 def runs_of(engine: str, arms: tuple[str, ...]) -> list[Run]:
@@ -58,7 +58,7 @@ def by_seed(rows: list[dict], arm: str) -> dict[int, dict]:
 
 def scratch_track(run: Run, seeds: range, engine=None) -> Track:
     """With the plain weights of its own initialisation where the arm needs frozen ones."""
-    engine = engine or engines.load(models.load(run.module).view)(CONTEXTS)
+    engine = engine or engines.load(models.load(run.module).engine)(CONTEXTS)
     shape = (MIX.dim, MIX.tasks)
     if run.arm in ("plain", "joint", "joint_heads", "heads"):
         return Track(run, engine, shape, seeds)
@@ -140,10 +140,10 @@ def test_adam_of_deeper_models_is_torchs(
     engine = engine_class(CONTEXTS)
     recipe = replace(DEEP, clip_ratio=clip_ratio, init_std=init_std)
     track = scratch_track(run_of("attention", layers, arm, recipe), range(3), engine)
-    before = engine.numbers(track.theta).copy()
+    before = engine.to_numpy(track.theta).copy()
 
     def batch(iteration: int) -> GramBatch:
-        return engine.data(Stream.TRAINING, iteration, recipe)
+        return engine.data(Stream.TRAINING, iteration, *recipe.data_at(iteration))
 
     def losses(params, iteration):
         errors = engine._errors(track.model, batch(iteration), params)
@@ -154,7 +154,7 @@ def test_adam_of_deeper_models_is_torchs(
         track.step(iteration, batch(iteration))
     for name, wanted in expected.items():
         torch.testing.assert_close(track.params[name], wanted, rtol=0, atol=tolerance)
-    assert np.abs(engine.numbers(track.theta) - before).max() > recipe.lr
+    assert np.abs(engine.to_numpy(track.theta) - before).max() > recipe.lr
 
 
 @pytest.mark.parametrize("kind", ["NumPy", "torch"])
@@ -192,7 +192,9 @@ def test_the_running_risk_is_that_of_the_last_batches(monkeypatch):
     monkeypatch.setattr("decoupling.train.track.MEMORY", 4)
     recipe = replace(DEEP, clip_ratio=1e9)
     track = scratch_track(run_of("attention", 2, "plain", recipe), range(2))
-    risks = [track.step(i, track.engine.data(Stream.TRAINING, i, recipe)) for i in range(12)]
+    risks = [
+        track.step(i, track.engine.data(Stream.TRAINING, i, *recipe.data_at(i))) for i in range(12)
+    ]
     expected = np.mean(np.log(risks[:4]), axis=0)
     for later in risks[4:]:
         expected = 0.75 * expected + 0.25 * np.log(later)
@@ -216,16 +218,6 @@ def test_a_seed_does_not_depend_on_its_block(engine: str):
         assert other["risk"] == pytest.approx(row["risk"], rel=ENGINES[engine][2])
     risks = [row["risk"] for row in block if row["arm"] == "joint"]
     assert len(set(risks)) == 50
-
-
-def test_whose_engine_serves_contexts():
-    class Own(GaussianContexts):
-        __module__ = "somebody.elses"
-
-    table = sources.load("table")
-    assert sources.engine_for(table.__new__(table), "moments") == "with_query"
-    assert sources.engine_for(CONTEXTS, "moments") == "moments"
-    assert sources.engine_for(Own(MIX, 3), "moments") == "moments"
 
 
 def test_rows_say_what_was_trained():
@@ -469,18 +461,19 @@ def test_parameters_of_the_best_seed_are_kept(engine: str):
     arms = ("plain", "finetune", "joint_heads")
     runs = runs_of(engine, arms)
     trained = training.train(CONTEXTS, runs, range(3))
-    view = engines.load(models.load(runs[0].module).view)(CONTEXTS)
+    loaded = engines.load(models.load(runs[0].module).engine)(CONTEXTS)
     for run in runs:
         rows = by_seed(trained.rows, run.arm)
         best = min(rows, key=lambda seed: rows[seed]["selection_risk"])
         kept = [row for row in trained.parameters if row["arm"] == run.arm]
         assert {row["seed"] for row in kept} == {best}
         params = {
-            row["name"]: view.array(np.reshape(row["values"], (1, *row["shape"]))) for row in kept
+            row["name"]: loaded.from_numpy(np.reshape(row["values"], (1, *row["shape"])))
+            for row in kept
         }
         model = models.load(run.module)(MIX.dim, MIX.tasks, run.layers)
         assert set(params) == {*model.weight_shapes, *model.trained_shapes(run.parts)}
-        (test,) = view.test([(model, params)], run.recipe.test_contexts)
+        (test,) = loaded.test([(model, params)], run.recipe.test_contexts)
         assert test.report[0] == pytest.approx(rows[best]["risk"], rel=1e-6)
 
 
@@ -534,7 +527,7 @@ def test_interrupted_training_goes_on_to_identical_rows(engine, stop_at, monkeyp
     assert 90 - stop_at <= len(taken) <= 90 - stop_at + 1
 
 
-def test_interrupted_in_the_second_view_the_first_is_not_trained_again(monkeypatch, tmp_path):
+def test_interrupted_in_the_second_engine_the_first_is_not_trained_again(monkeypatch, tmp_path):
     """60 steps of one layer, then 30 of two."""
     runs = runs_of("exact", ("plain", "finetune")) + runs_of("deep", ("plain",))
     expected = train(CONTEXTS, runs, range(2))
@@ -655,9 +648,9 @@ def test_warmup_ends_at_the_mixtures_own_means(engine: str):
     (run,) = runs_of(engine, ("plain",))
     data = partial(scratch_track(run, range(1)).engine.data, Stream.TRAINING)
     growing = replace(run.recipe, means_warmup=0.5)
-    late, early = data(20, growing), data(3, growing)
-    assert late is data(20, run.recipe)
-    assert early is not data(3, run.recipe)
+    late, early = (data(i, *growing.data_at(i)) for i in (20, 3))
+    assert late is data(20, *run.recipe.data_at(20))
+    assert early is not data(3, *run.recipe.data_at(3))
 
 
 def test_only_the_first_seeds_of_a_run_are_trained():

@@ -104,7 +104,7 @@ def test_edit_after_training_trains_nothing(done: Project, edits: list, plan: di
     [
         (["train/track"], {"one", "two"}),
         (["models/attention"], {"one"}),
-        (["models/layered", "engines/gram"], {"two"}),
+        (["models/deep_attention", "engines/gram"], {"two"}),
     ],
     ids=lambda value: " ".join(sorted(value)),
 )

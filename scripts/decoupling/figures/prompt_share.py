@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 HEIGHT = 2.6  # inches of a panel
 APART = 0.012  # of the x axis, between arms
-VIEW = "query_row"  # of models whose engine measures it
+ENGINE = "softmax"  # of models whose share it is
 
 
 class PromptShare(Figure):
@@ -36,7 +36,7 @@ class PromptShare(Figure):
 
     @staticmethod
     def drawn(setting: Setting) -> list[Curve]:
-        return [c for c in setting.curves if c.prompted and c.model.view == VIEW]
+        return [c for c in setting.curves if c.prompted and c.model.engine == ENGINE]
 
     def needs(self, config: Config) -> Needs:
         folder = f"data/{config.protocol.name}/prompt_share"

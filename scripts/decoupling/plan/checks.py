@@ -8,7 +8,6 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, validators
 
-from .. import sources
 from ..draw.panels import COMPUTED
 from ..models.arms import ARMS
 from ..train.recipe import BATCH_STEP
@@ -62,6 +61,8 @@ def problems(
     `schema` is config/schema.yaml; what models, sources and kinds say of themselves is added to it.
     `published` has the (setting, arm) pairs that an overlay can show.
     """
+    if broken := [*_model_problems()]:
+        return broken
     schema = _filled(schema)
     found = {*_schema_problems((), schema, raw)}
     for name, block in _blocks(raw, "settings"):
@@ -74,6 +75,16 @@ def problems(
         if ("settings", name) not in broken:
             lines += _spec_problems(name, block)
     return lines or [str(problem) for problem in _reference_problems(raw, published)]
+
+
+def _model_problems() -> Iterator[str]:
+    """Of the models' own files, not of the config."""
+    served = {engine for source in registry.source_blocks().values() for engine in source.ENGINES}
+    for module, model in registry.model_modules().items():
+        engine = getattr(model, "engine", None)
+        if engine not in served:
+            fix = f"use one of {', '.join(sorted(served))}"
+            yield f"models/{module}.py: no source serves the engine {engine!r}; {fix}"
 
 
 def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,7 +175,7 @@ def _spec_problems(name: str, block: Block) -> list[str]:
         except SpecError as error:
             found += error.problems
     for curve in setting.curves:
-        if sources.engine_of(setting.source, curve.model.view) is None:
+        if curve.model.engine not in source.ENGINES:
             if curve.layers > 1:
                 fix = "serves models of one layer; use layers: [1]"
                 found.append(f"settings.{name}.layers: a {setting.source} {fix}")
@@ -172,7 +183,7 @@ def _spec_problems(name: str, block: Block) -> list[str]:
                 served = [
                     model.name
                     for model in registry.model_modules().values()
-                    if model.takes(1) and sources.engine_of(setting.source, model.view)
+                    if model.takes(1) and model.engine in source.ENGINES
                 ]
                 fix = f"cannot serve {curve.name}; use {' or '.join(sorted(served))}"
                 found.append(f"settings.{name}.models: a {setting.source} {fix}")
@@ -255,7 +266,7 @@ def _recipe_problems(
             models = {m for m in registry.model_modules().values() if m.recipe == recipe}
             models |= {curve.model for curve in curves if protocol.recipe_of(curve) == recipe}
             exact = all(model.exact() for model in models)
-            if block.general.wide_contexts and {model.view for model in models} != {"gram"}:
+            if block.general.wide_contexts and {model.engine for model in models} != {"gram"}:
                 text = "only linear attention of several layers has these; remove it"
                 yield Problem(("protocols", name, recipe, "wide_contexts"), text)
             for key, text in _training_problems(protocol, block, exact):

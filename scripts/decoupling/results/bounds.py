@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import engines, models, sources
+from .. import engines, models
 from ..models import Arm
 from ..problem.streams import Stream
 from .tables import BAYES_BOUND, POINT
@@ -110,11 +110,11 @@ def _errors(
 ) -> dict[Member, np.ndarray]:
     """Of every context, times its weight, [count]."""
     found = {}
-    for view in dict.fromkeys(member.made().view for member in members):
-        engine, loaded = engines.load(sources.engine_for(contexts, view))(contexts), {}
+    for name in dict.fromkeys(member.made().engine for member in members):
+        engine, loaded = engines.load(name)(contexts), {}
         for member in members:
-            if member.made().view == view:
-                arrays = {name: engine.array(x[None]) for name, x in parameters[member].items()}
+            if member.made().engine == name:
+                arrays = {key: engine.from_numpy(x[None]) for key, x in parameters[member].items()}
                 loaded[member] = member.made(contexts.spec.dim, contexts.spec.tasks), arrays
         parts: dict[Member, list[np.ndarray]] = {member: [] for member in loaded}
         for index, first in enumerate(range(0, count, engine.chunk)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..models.softmax import QueryRow
+from ..models.softmax import SoftmaxHeads
 from ..problem.sequences import SequenceBatch
 from ..problem.streams import Stream
 from .bounds import Member
@@ -25,7 +25,7 @@ def prompt_shares(
     batch = contexts.sequences(Stream.REPORT, 0, CONTEXTS)
     for member, params in parameters.items():
         model = member.made(contexts.spec.dim, contexts.spec.tasks)
-        weights = shares(model.query_row({name: x[None] for name, x in params.items()}), batch)
+        weights = shares(model.forward({name: x[None] for name, x in params.items()}), batch)
         point = member.setting, contexts.n, member.model, member.layers, member.arm
         for place, head in enumerate(np.argsort(-weights.mean(1), kind="stable")):
             yield {
@@ -37,7 +37,7 @@ def prompt_shares(
             }
 
 
-def shares(row: QueryRow, batch: SequenceBatch) -> np.ndarray:
+def shares(row: SoftmaxHeads, batch: SequenceBatch) -> np.ndarray:
     """The prompt's weight in every head and context, [H, B], of the only seed."""
     found = []
     for k, (tokens, query) in enumerate(zip(batch.tokens, batch.queries, strict=True)):

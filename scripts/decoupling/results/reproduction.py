@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from ..models.arms import ARMS
-from ..models.one_layer import OneLayer, risk
 from ..problem.mixture import TaskMixture
 from ..problem.moments import population_moments
+from ..problem.one_layer import OneLayer, risk
 from ..theory.gaps import GAPS, gap, slope
 from ..theory.theorems import finetune, joint
 from .kept import Kept, arms_in_order, span

@@ -44,6 +44,12 @@ class Recipe:
         size = self.gradient * self.batch_growth ** (iteration / self.iterations)
         return max(1, round(size / BATCH_STEP)) * BATCH_STEP
 
+    def data_at(self, iteration: int) -> tuple[int | None, float, bool]:
+        """What an engine is asked for: the contexts of a batch, None for the exact gradient; the
+        scale of the means; whether contexts are wide."""
+        size = None if self.gradient == "exact" else self.batch_at(iteration)
+        return size, self.mean_scale_at(iteration), self.wide_contexts
+
     @property
     def contexts(self) -> float:
         """In all batches of a run, about."""

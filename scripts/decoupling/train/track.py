@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import models
-from ..engines import TestRisk
+from ..engines.base import RiskEstimate
 from . import adam
 from .recipe import Run
 
@@ -42,13 +42,13 @@ class Track:
         self.shapes = self.model.trained_shapes(run.parts)
         initial = self.model.initial_values(run.parts, seeds, run.recipe.init_std)
         fixed = self.model.fixed_values(run.parts, len(seeds))
-        frozen = (frozen or {}) | {name: engine.array(value) for name, value in fixed.items()}
-        self._hold(*(engine.array(x) for x in _flat_and_zeros(initial, len(seeds))), frozen)
+        frozen = (frozen or {}) | {name: engine.from_numpy(value) for name, value in fixed.items()}
+        self._hold(*(engine.from_numpy(x) for x in _flat_and_zeros(initial, len(seeds))), frozen)
         self.running = np.arange(len(seeds))  # positions in `seeds`
         self.stopped_at = np.full(len(seeds), -1)  # iteration after which its race was lost
         self.diverged_at = np.full(len(seeds), -1)  # iteration at which it was seen
         self.log_risk = np.zeros(len(seeds))  # logarithm of the running risk, of running seeds
-        self._rates = engine.array(self._rate_factors())
+        self._rates = engine.from_numpy(self._rate_factors())
 
     def _hold(self, theta: Any, grad: Any, first: Any, second: Any, frozen: Mapping) -> None:
         self.theta, self.grad, self.first, self.second = theta, grad, first, second
@@ -99,8 +99,8 @@ class Track:
     def _clip(self, most: np.ndarray) -> None:
         """Cut longer gradients to `most`, [running seeds]. In double precision: the square of what
         brings a seed back from far away can be more than single precision has."""
-        lengths = np.linalg.norm(self.engine.numbers(self.grad).astype(float), axis=1)
-        self.grad *= self.engine.array((most / lengths).clip(max=1)[:, None])
+        lengths = np.linalg.norm(self.engine.to_numpy(self.grad).astype(float), axis=1)
+        self.grad *= self.engine.from_numpy((most / lengths).clip(max=1)[:, None])
 
     def note_divergence(self, iteration: int, risks: np.ndarray) -> None:
         bad = self.running[~np.isfinite(risks)]
@@ -118,7 +118,7 @@ class Track:
         last steps' accidents would decide. Who races with whom is decided by the seeds' numbers,
         not by the job they are in.
         """
-        ruined = ~np.isfinite(self.engine.numbers(self.theta)).all(1)
+        ruined = ~np.isfinite(self.engine.to_numpy(self.theta)).all(1)
         self.note_divergence(iteration, np.where(ruined, np.nan, self.log_risk))
         risks = np.where(self.diverged_at[self.running] < 0, self.log_risk, np.nan)
         group_size = self.run.recipe.race_group
@@ -140,26 +140,26 @@ class Track:
         frozen = {name: value[places] for name, value in self._frozen.items()}
         self._hold(*(array[places] for array in arrays), frozen)
 
-    def best(self, test: TestRisk) -> tuple[int, dict[str, np.ndarray]] | None:
+    def best(self, test: RiskEstimate) -> tuple[int, dict[str, np.ndarray]] | None:
         """The running seed with the least selection risk, and its parameters; of those that count
         as ok."""
         usable = np.isfinite(test.report) & (self.diverged_at[self.running] < 0)
         if not usable.any():
             return None
         place = int(np.nanargmin(np.where(usable, test.selection, np.inf)))
-        params = {name: self.engine.numbers(value)[place] for name, value in self.params.items()}
+        params = {name: self.engine.to_numpy(value)[place] for name, value in self.params.items()}
         return self.seeds[self.running[place]], params
 
     def state(self) -> dict[str, np.ndarray]:
         """All that changes in training, for the checkpoint."""
-        arrays = {name: self.engine.numbers(getattr(self, name)) for name in STATE}
+        arrays = {name: self.engine.to_numpy(getattr(self, name)) for name in STATE}
         counts = ("running", "stopped_at", "diverged_at", "log_risk")
         return arrays | {name: getattr(self, name) for name in counts}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         self._keep(state["running"])
         for name in STATE:
-            getattr(self, name)[:] = self.engine.array(state[name])
+            getattr(self, name)[:] = self.engine.from_numpy(state[name])
         for name in ("stopped_at", "diverged_at", "log_risk"):
             getattr(self, name)[:] = state[name]
 

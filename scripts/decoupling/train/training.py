@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import engines, models, sources
-from ..engines import TestRisk
+from .. import engines, models
+from ..engines.base import RiskEstimate
 from ..problem.streams import Stream
 from .checkpoint import Checkpoint
 from .recipe import Run
@@ -51,16 +51,16 @@ def train(
     among the others."""
     job = _Job(contexts, seeds, checkpoint)
     tracks: dict[str, Track] = {}
-    for view in dict.fromkeys(models.load(run.module).view for run in runs):
-        engine = engines.load(sources.engine_for(contexts, view))(contexts, device, threads)
-        wanted = [run for run in runs if models.load(run.module).view == view]
+    for name in dict.fromkeys(models.load(run.module).engine for run in runs):
+        engine = engines.load(name)(contexts, device, threads)
+        wanted = [run for run in runs if models.load(run.module).engine == name]
         scratch = [run for run in wanted if run.parts.weights]
         tuned = [run for run in wanted if not run.parts.weights]
         found = [job.track(run, engine) for run in scratch]
-        job.run_stage(f"{view}, training", Stream.TRAINING, found)
+        job.run_stage(f"{name}, training", Stream.TRAINING, found)
         job.plain |= {_owner(track.run): track for track in found if track.run.arm == "plain"}
         tuning = [job.track(run, engine, job.plain[_owner(run)]) for run in tuned]
-        job.run_stage(f"{view}, fine-tuning", Stream.FINE_TUNING, tuning)
+        job.run_stage(f"{name}, fine-tuning", Stream.FINE_TUNING, tuning)
         tracks |= {track.run.key: track for track in (*found, *tuning)}
     reported = [tracks[run.key] for run in runs if run.reported]
     tests = _tests(reported)
@@ -70,16 +70,20 @@ def train(
     return trained
 
 
-def _tests(tracks: Sequence[Track]) -> dict[Track, TestRisk]:
+def _tests(tracks: Sequence[Track]) -> dict[Track, RiskEstimate]:
     """Those on the same held-out contexts are tested together, so that these are drawn once."""
     alike: dict[tuple[Any, int], list[Track]] = {}
     for track in tracks:
         alike.setdefault((track.engine, track.run.recipe.test_contexts), []).append(track)
-    found: dict[Track, TestRisk] = {}
+    found: dict[Track, RiskEstimate] = {}
     for (engine, count), members in alike.items():
         tests = engine.test([(track.model, track.params) for track in members], count)
         found |= dict(zip(members, tests, strict=True))
     return found
+
+
+def _data(track: Track, stream: Stream, iteration: int) -> Any:
+    return track.engine.data(stream, iteration, *track.run.recipe.data_at(iteration))
 
 
 def _owner(run: Run) -> tuple[str, int]:
@@ -115,10 +119,7 @@ class _Job:
         progress = _Progress(f"{self.contexts.spec.name} n={self.contexts.n} {name}", first)
         for iteration in range(first, iterations):
             active = [t for t in tracks if iteration < t.run.recipe.iterations]
-            risks = [
-                track.step(iteration, track.engine.data(stream, iteration, track.run.recipe))
-                for track in active
-            ]
+            risks = [track.step(iteration, _data(track, stream, iteration)) for track in active]
             done = iteration + 1
             if done % CHECK_EVERY == 0 or done == iterations:
                 for track, values in zip(active, risks, strict=True):
@@ -156,7 +157,7 @@ class _Job:
             }
             self.checkpoint.save(progress, arrays)
 
-    def report(self, track: Track, test: TestRisk, trained: Trained) -> None:
+    def report(self, track: Track, test: RiskEstimate, trained: Trained) -> None:
         run = track.run
         point = {
             "setting": self.contexts.spec.name,

@@ -6,8 +6,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-from ... import sources
-from ...engines import HELD_OUT
+from ...engines.base import HELD_OUT
 from ...figures.prompt_share import PromptShare
 from ...models.arms import ARMS
 from .. import registry
@@ -80,8 +79,7 @@ def modules(config: Config, setting: str) -> list[str]:
     source = config.settings[setting].source
     found = {f"sources.{source}.contexts"}
     for curve in _members(config, setting):
-        engine = sources.engine_of(source, curve.model.view)
-        found |= {f"models.{curve.module}", f"engines.{engine}"}
+        found |= {f"models.{curve.module}", f"engines.{curve.model.engine}"}
     return sorted(found)
 
 

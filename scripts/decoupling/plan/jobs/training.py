@@ -6,14 +6,13 @@ import math
 from dataclasses import asdict, replace
 from functools import cache
 
-from ... import sources
 from ...models.arms import ARMS
 from ...train.recipe import Run
 from .. import registry
 from ..config import Config, Curve, Protocol, Setting
 from .specs import canonical_json
 
-SEQUENCES = ("sequences", "query_row")  # views
+SEQUENCES = ("sequences", "softmax")  # engines that train on tokens
 BATCH = 8192  # contexts, as large as batches are
 MOST_MINUTES = 24 * 60  # a day, the limit of many a partition
 
@@ -63,8 +62,7 @@ def modules(setting: Setting) -> list[str]:
     """The modules that a setting's training loads by name."""
     found = {f"sources.{setting.source}.contexts"}
     for curve in setting.curves:
-        engine = sources.engine_of(setting.source, curve.model.view)
-        found |= {f"models.{curve.module}", f"engines.{engine}"}
+        found |= {f"models.{curve.module}", f"engines.{curve.model.engine}"}
     return sorted(found)
 
 
@@ -73,7 +71,7 @@ def mem_mb(setting: Setting) -> int:
     base = 1000 if all(curve.model.exact() for curve in setting.curves) else 2000
     dim, _ = registry.source_blocks()[setting.source].shape(setting.block)
     # What grows with n: the tokens of a batch, where sequences are trained on.
-    sequences = any(curve.model.view in SEQUENCES for curve in setting.curves)
+    sequences = any(curve.model.engine in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
     return base + moments_mb(setting) + round(tokens)
 
@@ -110,7 +108,7 @@ def priority(protocol: Protocol, setting: Setting, n: int) -> int:
 
     def work(curve: Curve) -> float:
         weights = sum(math.prod(shape) for shape in curve.made.weight_shapes.values())
-        length = n if curve.model.view in SEQUENCES else 1
+        length = n if curve.model.engine in SEQUENCES else 1
         return _minutes(protocol, curve) * weights * length
 
     return round(sum(map(work, _trained(setting))))
