@@ -30,8 +30,8 @@ import yaml  # noqa: E402
 from decoupling.plan import jobs  # noqa: E402
 from decoupling.plan.config import Config, read_config  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
+from decoupling.train.loop import train  # noqa: E402
 from decoupling.train.recipe import Recipe, Run  # noqa: E402
-from decoupling.train.training import train  # noqa: E402
 
 POINTS = {
     ("doubling", "laptop"): [

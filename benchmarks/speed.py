@@ -39,9 +39,9 @@ from decoupling.models.attention import Attention  # noqa: E402
 from decoupling.problem.streams import Stream  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
-from decoupling.train import adam  # noqa: E402
+from decoupling.train.optimisers import adam  # noqa: E402
 from decoupling.train.recipe import Recipe, Run  # noqa: E402
-from decoupling.train.track import Track  # noqa: E402
+from decoupling.train.state import TrainState  # noqa: E402
 
 BATCH = 8192
 SEEDS = 50
@@ -53,24 +53,24 @@ SOFTMAX_BATCH, FEW = 1024, 8  # contexts and seeds; with two heads
 Step = Callable[[], object]
 
 
-def track(layers: int, seeds: int, n: int, gradient: str | int = "exact") -> Track:
+def attention(layers: int, seeds: int, n: int, gradient: str | int = "exact") -> TrainState:
     return made("attention" if layers == 1 else "deep_attention", layers, seeds, n, gradient)
 
 
-def made(module: str, layers: int, seeds: int, n: int, gradient: str | int) -> Track:
+def made(module: str, layers: int, seeds: int, n: int, gradient: str | int) -> TrainState:
     model = models.load(module)
     run = Run(module, model.name, layers, "joint", ARMS["joint"], Recipe(gradient=gradient))
     engine = engines.load(model.engine)(GaussianContexts(MIX, n))
-    return Track(run, engine, (MIX.dim, MIX.tasks), range(seeds))
+    return TrainState(run, engine, (MIX.dim, MIX.tasks), range(seeds))
 
 
 def literal_step(n: int, layers: int = 1) -> Step:
     """One seed, single precision, a new batch of sequences every step. Of one layer only the
     query's row is computed, as anyone would."""
-    return literal_steps(track(layers, 1, n, BATCH), n, BATCH)
+    return literal_steps(attention(layers, 1, n, BATCH), n, BATCH)
 
 
-def literal_steps(start: Track, n: int, batch: int, predicted_by=None) -> Step:
+def literal_steps(start: TrainState, n: int, batch: int, predicted_by=None) -> Step:
     params = {
         name: torch.as_tensor(value[0]).detach().float().clone().requires_grad_()
         for name, value in start.params.items()
@@ -86,10 +86,10 @@ def literal_steps(start: Track, n: int, batch: int, predicted_by=None) -> Step:
 
 
 def minibatch_step(n: int, seeds: int, layers: int = 1) -> Step:
-    return batch_step(track(layers, seeds, n, BATCH))
+    return batch_step(attention(layers, seeds, n, BATCH))
 
 
-def batch_step(trained: Track) -> Step:
+def batch_step(trained: TrainState) -> Step:
     iterations = itertools.count()
 
     def step() -> None:
@@ -102,7 +102,7 @@ def batch_step(trained: Track) -> Step:
 
 def exact_step(n: int, seeds: int, inner: int = 20) -> Step:
     """`inner` steps at once: one alone is near the clock's noise."""
-    trained = track(1, seeds, n)
+    trained = attention(1, seeds, n)
     data = trained.engine.data(Stream.TRAINING, 0, *trained.run.recipe.data_at(0))
     iterations = itertools.count()
 

@@ -25,7 +25,11 @@ rule train:
         gpu=lambda wildcards: jobs.training.gpus(protocol(wildcards), setting(wildcards)),
     params:
         scripts=SCRIPTS,
-        code=lambda wildcards: code("train.py", *jobs.training.modules(setting(wildcards))),
+        code=lambda wildcards: code(
+            "train.py",
+            *jobs.training.modules(setting(wildcards)),
+            *jobs.training.optimisers(protocol(wildcards), setting(wildcards)),
+        ),
         source=lambda wildcards: setting(wildcards).source,
         runs=lambda wildcards: jobs.training.block_runs(
             protocol(wildcards), setting(wildcards), int(wildcards.first), int(wildcards.last)

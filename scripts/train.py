@@ -13,13 +13,14 @@ from decoupling.engines.base import DeviceError
 from decoupling.models import Arm
 from decoupling.results.tables import PARAMETERS, RUNS, write_table
 from decoupling.train.checkpoint import Checkpoint
+from decoupling.train.loop import train
 from decoupling.train.recipe import Recipe, Run
-from decoupling.train.training import train
 
 
 def parse_run(fields: dict) -> Run:
-    recipe = fields["recipe"] | {"race": tuple(fields["recipe"]["race"])}
-    made = {"parts": Arm(**fields["parts"]), "recipe": Recipe(**recipe)}
+    recipe = fields["recipe"]
+    lists = {"race": tuple(recipe["race"]), "options": tuple(map(tuple, recipe["options"]))}
+    made = {"parts": Arm(**fields["parts"]), "recipe": Recipe(**(recipe | lists))}
     sizes = tuple((name, size) for name, size in fields["sizes"])
     return Run(**(fields | made | {"sizes": sizes}))
 

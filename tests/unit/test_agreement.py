@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -10,14 +11,13 @@ import pytest
 import yaml
 from decoupling.draw.style import ARM_STYLE
 from decoupling.models.arms import ARMS
-from decoupling.plan.registry import kinds, model_modules, source_blocks
+from decoupling.plan.registry import kinds, model_modules, optimiser_keys, optimisers, source_blocks
 from decoupling.theory.optimum import OPTIMUM_ARMS
 from decoupling.theory.theorems import THEOREMS
-from decoupling.train.recipe import Recipe
+from decoupling.train.recipe import KEYS, Recipe
 
 CONFIG = Path(__file__).parents[2] / "config"
 RECIPE = yaml.safe_load((CONFIG / "schema.yaml").read_text())["$defs"]["recipe"]
-RECIPE_FIELDS = {field.name for field in fields(Recipe)}
 PROTOCOLS = yaml.safe_load((CONFIG / "config.yaml").read_text())["protocols"]
 README = (CONFIG / "README.md").read_text()
 
@@ -35,14 +35,18 @@ def test_theorems_and_optima_are_of_arms():
     assert {*THEOREMS, *OPTIMUM_ARMS} <= set(ARMS)
 
 
-def test_recipes_have_the_schemas_keys():
-    assert set(RECIPE["properties"]) - {"seeds", "arms"} == RECIPE_FIELDS
+def test_every_field_of_a_recipe_is_a_key():
+    """But for the options, which are keys of their own, and what is of the block's seeds."""
+    assert {field.name for field in fields(Recipe)} - {"options"} == set(KEYS)
+    assert set(KEYS).isdisjoint({*optimiser_keys(), *RECIPE["properties"]})
 
 
-def test_what_differs_for_an_arm_is_of_the_recipe():
-    own = RECIPE["properties"]["arms"]["additionalProperties"]["properties"]
-    assert set(own) <= RECIPE_FIELDS
-    assert all(own[key] == RECIPE["properties"][key] for key in own)
+@pytest.mark.parametrize("name", optimisers())
+def test_an_optimisers_keys_are_what_it_takes(name: str):
+    optimiser = optimisers()[name]
+    taken = inspect.signature(optimiser.update).parameters.values()
+    assert {one.name for one in taken if one.kind is one.KEYWORD_ONLY} == set(optimiser.KEYS)
+    assert optimiser.STATE
 
 
 @pytest.mark.parametrize("source", source_blocks())
@@ -57,6 +61,9 @@ def test_every_model_has_its_recipe(protocol: str, module: str):
     assert model_modules()[module].recipe in PROTOCOLS[protocol]
 
 
-@pytest.mark.parametrize("name", [*ARMS, *RECIPE["properties"], *kinds()])
+NAMED = [*ARMS, *KEYS, *optimiser_keys(), *optimisers(), *RECIPE["properties"], *kinds()]
+
+
+@pytest.mark.parametrize("name", NAMED)
 def test_readme_names(name: str):
     assert f"`{name}`" in README

@@ -21,8 +21,8 @@ from decoupling.problem.streams import Stream
 from decoupling.results.bounds import ERRORS, Member, bounds, read_parameters
 from decoupling.results.tables import PARAMETERS, read_table, write_table
 from decoupling.sources.gaussian.contexts import GaussianContexts
+from decoupling.train.loop import Trained, train
 from decoupling.train.recipe import Recipe, Run
-from decoupling.train.training import Trained, train
 from mixtures import MODEL_ARMS, literal_risk, tensors
 
 MIX = mixtures.random_mixture(np.random.default_rng(11), 3, 2, 0.5)

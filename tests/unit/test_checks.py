@@ -268,6 +268,26 @@ BAD = {
         {"recipe": {"lr": float("nan")}},
         "protocols.p.one_layer.lr: nan is not finite; give a finite number",
     ),
+    "optimiser of no file": (
+        {"recipe": {"optimiser": "adamm"}},
+        "protocols.p.one_layer.optimiser: 'adamm' is not one of ['adam', 'sgd']; this is",
+    ),
+    "option of another optimiser": (
+        {"recipe": {"optimiser": "sgd", "forgetting": 0.6}},
+        "protocols.p.one_layer.forgetting: is an option of adam; set optimiser, or remove it",
+    ),
+    "option without its optimiser": (
+        {"recipe": {"momentum": 0.6}},
+        "protocols.p.one_layer.momentum: is an option of sgd; set optimiser, or remove it",
+    ),
+    "option out of range": (
+        {"recipe": {"optimiser": "sgd", "momentum": 1}},
+        "protocols.p.one_layer.momentum: 1 is greater than or equal to the maximum of 1; this is",
+    ),
+    "key that cannot differ for an arm": (
+        {"recipe": {"arms": {"plain": {"optimiser": "sgd"}}}},
+        "protocols.p.one_layer.arms.plain: unknown key 'optimiser'; known are iterations, lr",
+    ),
     "infinite rate": ({"recipe": {"lr": float("inf")}}, "protocols.p.one_layer.lr: inf is not"),
     "noise of NaN": (
         figure(kind="noise", setting="one", n=[1], noise_var=[float("nan")]),

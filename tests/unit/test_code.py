@@ -22,6 +22,10 @@ ENGINES = {
     "softmax": ["engines.softmax", "engines.sequences"],
     "gram": ["engines.gram", "engines.gram_torch"],
 }
+OPTIMISERS = {
+    "adam": ["train.optimisers.adam", "kernels.adam"],  # whose kernel it imports when it is used
+    "sgd": ["train.optimisers.sgd"],
+}
 SOFTMAX = ("sources.gaussian.contexts", "models.softmax", *ENGINES["softmax"])
 # name: script, and the modules that it loads by name
 JOBS = {
@@ -37,11 +41,18 @@ JOBS = {
             "train.py",
             *(f"sources.{source}.contexts", f"models.{model}"),
             *ENGINES[made.engine],
+            *OPTIMISERS["adam"],
         )
         for source, block in registry.source_blocks().items()
         for model, made in registry.model_modules().items()
         if made.engine in block.ENGINES
     },
+    "attention by sgd": (
+        "train.py",
+        *("sources.gaussian.contexts", "models.attention"),
+        *ENGINES["moments"],
+        *OPTIMISERS["sgd"],
+    ),
     "held_out": ("held_out.py", "models.attention", "models.reduced"),
     "prompt_share": ("prompt_share.py", *SOFTMAX),
     "bounds": (
@@ -145,7 +156,15 @@ def test_models_do_not_meet(imported: dict):
     assert not {"models.attention", "models.reduced", "engines.moments"} & deeper
 
 
-@pytest.mark.parametrize("folder", ["models", "figures", "sources"])
+def test_a_training_has_the_code_of_its_optimiser_alone(imported: dict):
+    by_adam, by_sgd = imported["attention on gaussian"], imported["attention by sgd"]
+    adam, sgd = (set(modules) for modules in OPTIMISERS.values())
+    assert (adam <= by_adam, sgd <= by_sgd) == (True, True)
+    assert not sgd & by_adam
+    assert not adam & by_sgd
+
+
+@pytest.mark.parametrize("folder", ["models", "figures", "sources", "train/optimisers"])
 def test_a_new_file_reruns_nothing(fresh, folder: str, tmp_path: Path):
     before = digests()
     copy = tmp_path / "decoupling"

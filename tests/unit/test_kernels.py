@@ -31,10 +31,11 @@ import logging, sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
 logging.basicConfig(level=logging.INFO, format="%(message)s")
-from decoupling.train import adam
-arrays = [np.ones((2, 3), sys.argv[2]) for _ in range(4)]
-adam.update(*arrays, np.ones((1, 3), sys.argv[2]), 0.5, 1)
-print(arrays[0].sum())
+from decoupling.train.optimisers import adam
+theta, first, second, grad = (np.ones((2, 3), sys.argv[2]) for _ in range(4))
+rates = np.ones((1, 3), sys.argv[2])
+adam.update(theta, {"first": first, "second": second}, grad, rates, 0.5, 1)
+print(theta.sum())
 """
 
 

@@ -23,7 +23,7 @@ from decoupling.sources.table.estimate import estimate, sums_of
 from decoupling.sources.table.rows import Unit
 from decoupling.sources.table.spec import Fold, make_spec, read_fold
 from decoupling.theory.fold_table import fold_table
-from decoupling.train.training import train
+from decoupling.train.loop import train
 from tables import BLOCK, make_rows, write
 
 N = 2

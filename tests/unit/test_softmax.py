@@ -21,8 +21,8 @@ from decoupling.problem.sequences import SequenceBatch
 from decoupling.problem.streams import Stream
 from decoupling.results.prompt_share import shares
 from decoupling.sources.gaussian.contexts import GaussianContexts
+from decoupling.train.loop import train
 from decoupling.train.recipe import Recipe, Run
-from decoupling.train.training import train
 from torch.nn import functional
 
 SOFTMAX_ARMS = [arm for arm in ARMS if Softmax.lacks(ARMS[arm]) is None]

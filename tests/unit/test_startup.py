@@ -22,8 +22,8 @@ def script(name: str, *loaded: str) -> str:
 STARTS = {
     TRAINING: script(
         "train.py",
-        *("train.training", "models.attention", "models.reduced", "engines.moments"),
-        "sources.gaussian.contexts",
+        *("train.loop", "models.attention", "models.reduced", "engines.moments"),
+        *("sources.gaussian.contexts", "train.optimisers.adam"),
     ),
     "identity": script("identity.py"),
     "sample": script("sample.py"),
@@ -32,6 +32,7 @@ STARTS = {
     "plan": """
 from decoupling.plan import checks, code, config, jobs, registry
 assert registry.model_modules() and registry.kinds() and registry.source_blocks()
+assert registry.optimisers()
 """,
 }
 

@@ -102,7 +102,7 @@ def test_edit_after_training_trains_nothing(done: Project, edits: list, plan: di
 @pytest.mark.parametrize(
     ("edits", "settings"),
     [
-        (["train/track"], {"one", "two"}),
+        (["train/state"], {"one", "two"}),
         (["models/attention"], {"one"}),
         (["models/deep_attention", "engines/gram"], {"two"}),
     ],

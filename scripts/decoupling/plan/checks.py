@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator, validators
 
 from ..draw.panels import COMPUTED
 from ..models.arms import ARMS
-from ..train.recipe import BATCH_STEP
+from ..train.recipe import ARM_KEYS, BATCH_STEP, KEYS, Recipe
 from . import registry
 from .config import (
     SOURCE,
@@ -88,8 +88,14 @@ def _model_problems() -> Iterator[str]:
 
 
 def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with the lists that the library has: arms, models, recipes."""
+    """The schema with the lists that the library has: arms, models, recipes and their keys."""
     defs = dict(schema["$defs"])
+    chosen = {"optimiser": KEYS["optimiser"] | {"enum": list(registry.optimisers())}}
+    own = defs["recipe"]["properties"]
+    differing = {"properties": {key: KEYS[key] for key in ARM_KEYS}}
+    arms = own["arms"] | {"additionalProperties": own["arms"]["additionalProperties"] | differing}
+    keys = KEYS | chosen | registry.optimiser_keys() | own | {"arms": arms}
+    defs["recipe"] = defs["recipe"] | {"properties": keys}
     defs["arm"] = defs["arm"] | {"enum": list(ARMS)}
     defs["dashed"] = defs["dashed"] | {"enum": [*COMPUTED, *registry.model_names(), "none"]}
     properties = defs["protocol"]["properties"] | {
@@ -245,12 +251,25 @@ def _reference_problems(raw: Block, published: Collection[tuple[str, str]]) -> I
         same = figure.own and figure.bases == [name]
         if name in settings and not same:
             yield Problem(("settings", name), f"figures.{name} draws something else; rename one")
+    yield from _option_problems(raw["protocols"])
     yield from _recipe_problems(protocols, trained)
     taken = [(key, SCOREBOARD) for key in ("settings", "figures")]
     taken += [("protocols", folder) for folder in FOLDERS]
     for key, name in taken:
         if name in (raw.get(key) or {}):
             yield Problem((key, name), "the name is taken; use another")
+
+
+def _option_problems(protocols: Block) -> Iterator[Problem]:
+    """Options of an optimiser that a recipe does not have."""
+    for name, protocol in protocols.items():
+        for recipe in sorted(set(recipe_names()) & set(protocol)):
+            chosen = protocol[recipe].get("optimiser", Recipe.optimiser)
+            for key in sorted(set(protocol[recipe]) & set(registry.optimiser_keys())):
+                able = [one for one, made in registry.optimisers().items() if key in made.KEYS]
+                if chosen not in able:
+                    text = f"is an option of {' or '.join(able)}; set optimiser, or remove it"
+                    yield Problem(("protocols", name, recipe, key), text)
 
 
 def _recipe_problems(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from ..figures import Figure
 from ..models import Model
 from ..models.arms import ARMS
 from ..theory.theorems import THEOREMS
-from ..train.recipe import Recipe, Run
+from ..train.recipe import KEYS, Recipe, Run
 from . import registry
 
 Block = Mapping[str, Any]
@@ -19,7 +19,6 @@ Block = Mapping[str, Any]
 SOURCE = "gaussian"  # of settings that do not say
 SETTING_KEYS = ("source", "n", "models", "layers", "arms")  # whatever the source
 DEFAULTS = {"models": ["attention"], "layers": [1], "arms": list(THEOREMS)}
-RECIPE_KEYS = tuple(f.name for f in fields(Recipe))
 
 
 @dataclass(frozen=True)
@@ -322,10 +321,13 @@ def _protocol(name: str, block: Block) -> Protocol:
 
 
 def _recipe_block(block: Block, seeds: int) -> RecipeBlock:
-    general = {key: value for key, value in block.items() if key in RECIPE_KEYS}
+    general = {key: value for key, value in block.items() if key not in ("seeds", "arms")}
     arms = {arm: _recipe(general | own) for arm, own in block.get("arms", {}).items()}
     return RecipeBlock(min(seeds, block.get("seeds", seeds)), _recipe(general), arms)
 
 
 def _recipe(keys: Block) -> Recipe:
-    return Recipe(**(keys | {"race": tuple(keys.get("race", ()))}))
+    """Keys that are not of every recipe are the optimiser's."""
+    common = {key: value for key, value in keys.items() if key in KEYS}
+    options = tuple(sorted((key, value) for key, value in keys.items() if key not in KEYS))
+    return Recipe(**(common | {"race": tuple(keys.get("race", ())), "options": options}))

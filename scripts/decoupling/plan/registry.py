@@ -1,4 +1,4 @@
-"""What there is in the folders of models, kinds of figures and sources: a file is all it takes."""
+"""What is in the folders of models, optimisers, kinds of figures and sources: a file is enough."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import figures, models, sources
+from ..train import optimisers as optimiser_modules
 
 
 def _names(package: ModuleType) -> list[str]:
@@ -44,6 +45,18 @@ def kinds() -> dict[str, type[figures.Figure]]:
 def source_blocks() -> dict[str, ModuleType]:
     """How each source reads its settings."""
     return {name: import_module(f"{sources.__name__}.{name}.block") for name in _names(sources)}
+
+
+@cache
+def optimisers() -> dict[str, ModuleType]:
+    names = _names(optimiser_modules)
+    return {name: optimiser_modules.load(name) for name in names}
+
+
+@cache
+def optimiser_keys() -> dict[str, Any]:
+    """JSON schemas of the keys that recipes have for their optimisers."""
+    return {key: schema for made in optimisers().values() for key, schema in made.KEYS.items()}
 
 
 def source_of(block: Mapping[str, Any], default: str) -> str:

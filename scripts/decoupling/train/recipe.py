@@ -3,34 +3,101 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any
 
 from ..models import Arm
 
 BATCH_STEP = 64  # contexts
 CONTINUATION_STAGES = 200  # steps in which the means grow
 
+WHOLE = {"type": "integer", "minimum": 1}
+POSITIVE = {"type": "number", "exclusiveMinimum": 0}
+SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+YES_OR_NO = {"type": "boolean"}
+SHARES = {
+    "type": "array",
+    "uniqueItems": True,
+    "items": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+}
+
+
+def _key(default: Any, schema: Mapping[str, Any], text: str, *, by_arm: bool = False) -> Any:
+    """A field that is a key of the config's recipes: its JSON schema, its description, and whether
+    it can differ for an arm."""
+    return field(default=default, metadata={"key": {"description": text, **schema}, "arm": by_arm})
+
 
 @dataclass(frozen=True)
 class Recipe:
     """How one arm is trained. The defaults are the paper's, with the exact gradient."""
 
-    gradient: str | int = "exact"  # or the contexts in a batch
-    iterations: int = 20_000
-    lr: float = 1e-3
-    schedule: str = "constant"  # or "cosine", from lr to 0
-    means_warmup: float = 0.0  # share of training over which all μ_k grow from 0 to themselves
-    prompt_lr_factor: float = 1.0  # prompts' rate over lr: they must go furthest
-    prompts_with_means: bool = False  # prompts' rate grows with the means: before, they only wander
-    clip_ratio: float | None = None  # longest gradient of a seed over its running risk
-    forgetting: float | None = None  # f: Adam's mean of squares keeps 1 − t^−f of itself at step t
-    init_std: float = 0.1
-    test_contexts: int = 65_536  # of each of the two held-out sets, where the risk is estimated
-    batch_growth: float = 1.0  # batches of the last iteration over `gradient`, the first's
-    race: tuple[float, ...] = ()  # shares of training after which the worse half of the seeds stops
-    race_group: int = 0  # seeds that race together: the first so many, the next so many, …
-    wide_contexts: bool = False  # batches have more of the contexts that deep models depend on
+    gradient: str | int = _key(
+        "exact",
+        {"oneOf": [{"const": "exact"}, WHOLE]},
+        "exact (linear attention of one layer only), or the number of contexts in a batch",
+    )
+    iterations: int = _key(
+        20_000, WHOLE, "Steps of the optimiser; fine-tuned arms have as many again", by_arm=True
+    )
+    lr: float = _key(1e-3, POSITIVE, "Learning rate (the peak, with a schedule)", by_arm=True)
+    schedule: str = _key(
+        "constant",
+        {"enum": ["constant", "cosine"]},
+        "constant, or cosine from lr to 0",
+        by_arm=True,
+    )
+    means_warmup: float = _key(
+        0.0,
+        SHARE,
+        "Share of training over which all task means grow from 0 to their values",
+        by_arm=True,
+    )
+    prompt_lr_factor: float = _key(
+        1.0, POSITIVE, "The prompts' learning rate as a multiple of lr", by_arm=True
+    )
+    prompts_with_means: bool = _key(  # before there are means, prompts only wander
+        False,
+        YES_OR_NO,
+        "Whether the prompts' rate grows as the means do in means_warmup",
+        by_arm=True,
+    )
+    clip_ratio: float | None = _key(
+        None,
+        POSITIVE,
+        "Longest gradient of a seed as a multiple of its running risk; longer ones are cut to it",
+        by_arm=True,
+    )
+    optimiser: str = _key("adam", {"type": "string"}, "What makes a step of a gradient")
+    options: tuple[tuple[str, float], ...] = ()  # the optimiser's own, by name
+    init_std: float = _key(
+        0.1, POSITIVE, "Standard deviation of the initial parameters", by_arm=True
+    )
+    test_contexts: int = _key(
+        65_536,
+        {"type": "integer", "minimum": 2},
+        "Contexts in each held-out set (selection, report), where the risk is estimated",
+    )
+    batch_growth: float = _key(
+        1.0,
+        {"type": "number", "minimum": 1},
+        "Size of the last batch as a multiple of the first, which `gradient` is",
+    )
+    race: tuple[float, ...] = _key(
+        (), SHARES, "Shares of training after which the worse half of the seeds stops", by_arm=True
+    )
+    race_group: int = _key(
+        0,
+        {"type": "integer", "minimum": 2},
+        "Seeds that race together; seeds, and those of a job, are a multiple of it",
+    )
+    wide_contexts: bool = _key(
+        False,
+        YES_OR_NO,
+        "Whether batches have more of the rare contexts that deeper models depend on, with weights",
+    )
 
     def lr_at(self, iteration: int) -> float:
         if self.schedule == "cosine":
@@ -70,6 +137,10 @@ class Recipe:
         """Grows linearly, in steps so that exact moments need not be made anew every time."""
         progress = iteration / (self.means_warmup * self.iterations) if self.means_warmup else 1.0
         return min(1.0, math.floor(progress * CONTINUATION_STAGES) / CONTINUATION_STAGES)
+
+
+KEYS = {f.name: f.metadata["key"] for f in fields(Recipe) if f.metadata}
+ARM_KEYS = [f.name for f in fields(Recipe) if f.metadata and f.metadata["arm"]]
 
 
 @dataclass(frozen=True)

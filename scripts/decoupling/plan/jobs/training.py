@@ -66,6 +66,12 @@ def modules(setting: Setting) -> list[str]:
     return sorted(found)
 
 
+def optimisers(protocol: Protocol, setting: Setting) -> list[str]:
+    """The same, of its protocol."""
+    found = {run.recipe.optimiser for run in setting_runs(protocol, setting)}
+    return sorted(f"train.optimisers.{name}" for name in found)
+
+
 def mem_mb(setting: Setting) -> int:
     """For d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
     base = 1000 if all(curve.model.exact() for curve in setting.curves) else 2000

@@ -1,4 +1,4 @@
-"""The state of one run in training, over a block of seeds."""
+"""A run in training, over a block of seeds: its arrays and its step."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 
 from .. import models
-from ..engines.base import RiskEstimate
-from . import adam
+from ..engines.base import Engine, RiskEstimate
+from . import optimisers
 from .recipe import Run
 
 log = logging.getLogger(__name__)
 
-STATE = ("theta", "first", "second")  # what a step changes and the next one needs
-MEMORY = 300  # batches, about, that a running risk is the mean of; older ones count less
+MEMORY = 300  # averaging window of the running risk, in batches; older ones count less
 
 
-class Track:
+class TrainState:
     """A run's parameters for a block of seeds, and its optimiser's state.
 
     All trained parameters of a seed are one row of `theta`, their gradient one row of `grad`;
@@ -31,7 +30,7 @@ class Track:
     def __init__(
         self,
         run: Run,
-        engine: Any,
+        engine: Engine,
         shape: tuple[int, int],
         seeds: Sequence[int],
         frozen: Mapping[str, Any] | None = None,
@@ -39,20 +38,27 @@ class Track:
         """`shape` is (d, K)."""
         self.run, self.engine, self.seeds = run, engine, seeds
         self.model = models.load(run.module)(*shape, run.layers, **dict(run.sizes))
+        self.optimiser = optimisers.load(run.recipe.optimiser)
         self.shapes = self.model.trained_shapes(run.parts)
         initial = self.model.initial_values(run.parts, seeds, run.recipe.init_std)
         fixed = self.model.fixed_values(run.parts, len(seeds))
         frozen = (frozen or {}) | {name: engine.from_numpy(value) for name, value in fixed.items()}
-        self._hold(*(engine.from_numpy(x) for x in _flat_and_zeros(initial, len(seeds))), frozen)
+        flat = np.concatenate([x.reshape(len(seeds), -1) for x in initial.values()], axis=1)
+        grad, *kept = (
+            engine.from_numpy(np.zeros_like(flat)) for _ in ("grad", *self.optimiser.STATE)
+        )
+        own = dict(zip(self.optimiser.STATE, kept, strict=True))
+        self._hold(engine.from_numpy(flat), grad, own, frozen)
         self.running = np.arange(len(seeds))  # positions in `seeds`
         self.stopped_at = np.full(len(seeds), -1)  # iteration after which its race was lost
         self.diverged_at = np.full(len(seeds), -1)  # iteration at which it was seen
         self.log_risk = np.zeros(len(seeds))  # logarithm of the running risk, of running seeds
+        self._options = dict(run.recipe.options)
         self._rates = engine.from_numpy(self._rate_factors())
 
-    def _hold(self, theta: Any, grad: Any, first: Any, second: Any, frozen: Mapping) -> None:
-        self.theta, self.grad, self.first, self.second = theta, grad, first, second
-        self._frozen = frozen
+    def _hold(self, theta: Any, grad: Any, own: Mapping[str, Any], frozen: Mapping) -> None:
+        """`own` is the optimiser's."""
+        self.theta, self.grad, self.optimiser_state, self._frozen = theta, grad, own, frozen
         self.params = {**frozen, **self._views(theta)}
         self._grads = self._views(grad)
 
@@ -82,7 +88,7 @@ class Track:
         return rates
 
     def step(self, iteration: int, data: Any) -> np.ndarray:
-        """One step of Adam; returns every seed's risk before it."""
+        """One step of the optimiser; returns every seed's risk before it."""
         risks = self.engine.risk_and_gradient(self.model, data, self.params, self._grads)
         recipe = self.run.recipe
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -91,9 +97,9 @@ class Track:
                 self.log_risk += share * (np.log(risks) - self.log_risk)
             if recipe.clip_ratio is not None:
                 self._clip(recipe.clip_ratio * np.exp(self.log_risk))
-            state = self.theta, self.first, self.second
             rates, lr = self._rates_at(iteration), recipe.lr_at(iteration)
-            adam.update(*state, self.grad, rates, lr, iteration + 1, recipe.forgetting)
+            arrays = self.theta, self.optimiser_state, self.grad
+            self.optimiser.update(*arrays, rates, lr, iteration + 1, **self._options)
         return risks
 
     def _clip(self, most: np.ndarray) -> None:
@@ -136,9 +142,11 @@ class Track:
     def _keep(self, places: np.ndarray) -> None:
         """Only these of the running seeds."""
         self.running, self.log_risk = self.running[places], self.log_risk[places]
-        arrays = (self.theta, self.grad, self.first, self.second)
-        frozen = {name: value[places] for name, value in self._frozen.items()}
-        self._hold(*(array[places] for array in arrays), frozen)
+        own, frozen = (
+            {name: value[places] for name, value in arrays.items()}
+            for arrays in (self.optimiser_state, self._frozen)
+        )
+        self._hold(self.theta[places], self.grad[places], own, frozen)
 
     def best(self, test: RiskEstimate) -> tuple[int, dict[str, np.ndarray]] | None:
         """The running seed with the least selection risk, and its parameters; of those that count
@@ -150,21 +158,20 @@ class Track:
         params = {name: self.engine.to_numpy(value)[place] for name, value in self.params.items()}
         return self.seeds[self.running[place]], params
 
-    def state(self) -> dict[str, np.ndarray]:
+    def arrays(self) -> dict[str, np.ndarray]:
         """All that changes in training, for the checkpoint."""
-        arrays = {name: self.engine.to_numpy(getattr(self, name)) for name in STATE}
         counts = ("running", "stopped_at", "diverged_at", "log_risk")
-        return arrays | {name: getattr(self, name) for name in counts}
+        stepped = {name: self.engine.to_numpy(array) for name, array in self._stepped().items()}
+        return stepped | {name: getattr(self, name) for name in counts}
 
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        self._keep(state["running"])
-        for name in STATE:
-            getattr(self, name)[:] = self.engine.from_numpy(state[name])
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        self._keep(arrays["running"])
+        for name, array in self._stepped().items():
+            array[:] = self.engine.from_numpy(arrays[name])
         for name in ("stopped_at", "diverged_at", "log_risk"):
-            getattr(self, name)[:] = state[name]
+            getattr(self, name)[:] = arrays[name]
 
-
-def _flat_and_zeros(values: Mapping[str, np.ndarray], seeds: int) -> list[np.ndarray]:
-    """Parameters with a row per seed; and zeros for the gradient and Adam's two means."""
-    flat = np.concatenate([value.reshape(seeds, -1) for value in values.values()], axis=1)
-    return [flat, *(np.zeros_like(flat) for _ in range(3))]
+    def _stepped(self) -> dict[str, Any]:
+        """What a step changes and the next one needs."""
+        own = {f"optimiser.{name}": array for name, array in self.optimiser_state.items()}
+        return {"theta": self.theta, **own}
