@@ -58,11 +58,12 @@ def problems(
 ) -> list[str]:
     """A line for everything that is wrong: the key's path, what is wrong, and the fix.
 
-    `schema` is config/schema.yaml; what models, sources and kinds say of themselves is added to it.
+    `schema` is config/schema.yaml; what models, sources, kinds and optimisers say of themselves is
+    added to it.
     `published` has the (setting, arm) pairs that an overlay can show.
     """
-    if broken := [*_model_problems()]:
-        return broken
+    if lines := [*_model_problems()]:
+        return lines
     schema = _filled(schema)
     found = {*_schema_problems((), schema, raw)}
     for name, block in _blocks(raw, "settings"):
@@ -90,12 +91,7 @@ def _model_problems() -> Iterator[str]:
 def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with the lists that the library has: arms, models, recipes and their keys."""
     defs = dict(schema["$defs"])
-    chosen = {"optimiser": KEYS["optimiser"] | {"enum": list(registry.optimisers())}}
-    own = defs["recipe"]["properties"]
-    differing = {"properties": {key: KEYS[key] for key in ARM_KEYS}}
-    arms = own["arms"] | {"additionalProperties": own["arms"]["additionalProperties"] | differing}
-    keys = KEYS | chosen | registry.optimiser_keys() | own | {"arms": arms}
-    defs["recipe"] = defs["recipe"] | {"properties": keys}
+    defs["recipe"] = _recipe_schema(defs["recipe"])
     defs["arm"] = defs["arm"] | {"enum": list(ARMS)}
     defs["dashed"] = defs["dashed"] | {"enum": [*COMPUTED, *registry.model_names(), "none"]}
     properties = defs["protocol"]["properties"] | {
@@ -106,6 +102,16 @@ def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
     properties = defs["setting"]["properties"] | {"models": models}
     defs["setting"] = defs["setting"] | {"properties": properties}
     return {**schema, "$defs": defs}
+
+
+def _recipe_schema(block: Mapping[str, Any]) -> dict[str, Any]:
+    """With the fields of a recipe and the options of optimisers; `block` has what is of neither."""
+    own = block["properties"]
+    differing = {"properties": {key: KEYS[key] for key in ARM_KEYS}}
+    arms = own["arms"] | {"additionalProperties": own["arms"]["additionalProperties"] | differing}
+    chosen = KEYS["optimiser"] | {"enum": list(registry.optimisers())}
+    keys = KEYS | {"optimiser": chosen} | registry.optimiser_keys()
+    return {**block, "properties": keys | own | {"arms": arms}}
 
 
 def _schema_problems(path: Path, schema: Mapping[str, Any], value: Any) -> Iterator[Problem]:

@@ -44,11 +44,9 @@ class TrainState:
         fixed = self.model.fixed_values(run.parts, len(seeds))
         frozen = (frozen or {}) | {name: engine.from_numpy(value) for name, value in fixed.items()}
         flat = np.concatenate([x.reshape(len(seeds), -1) for x in initial.values()], axis=1)
-        grad, *kept = (
-            engine.from_numpy(np.zeros_like(flat)) for _ in ("grad", *self.optimiser.STATE)
-        )
-        own = dict(zip(self.optimiser.STATE, kept, strict=True))
-        self._hold(engine.from_numpy(flat), grad, own, frozen)
+        zeros = np.zeros_like(flat)
+        optimiser_state = {name: engine.from_numpy(zeros.copy()) for name in self.optimiser.STATE}
+        self._hold(engine.from_numpy(flat), engine.from_numpy(zeros), optimiser_state, frozen)
         self.running = np.arange(len(seeds))  # positions in `seeds`
         self.stopped_at = np.full(len(seeds), -1)  # iteration after which its race was lost
         self.diverged_at = np.full(len(seeds), -1)  # iteration at which it was seen
@@ -56,9 +54,9 @@ class TrainState:
         self._options = dict(run.recipe.options)
         self._rates = engine.from_numpy(self._rate_factors())
 
-    def _hold(self, theta: Any, grad: Any, own: Mapping[str, Any], frozen: Mapping) -> None:
-        """`own` is the optimiser's."""
-        self.theta, self.grad, self.optimiser_state, self._frozen = theta, grad, own, frozen
+    def _hold(self, theta: Any, grad: Any, optimiser_state: Mapping, frozen: Mapping) -> None:
+        self.theta, self.grad = theta, grad
+        self.optimiser_state, self._frozen = optimiser_state, frozen
         self.params = {**frozen, **self._views(theta)}
         self._grads = self._views(grad)
 
@@ -142,11 +140,11 @@ class TrainState:
     def _keep(self, places: np.ndarray) -> None:
         """Only these of the running seeds."""
         self.running, self.log_risk = self.running[places], self.log_risk[places]
-        own, frozen = (
+        optimiser_state, frozen = (
             {name: value[places] for name, value in arrays.items()}
             for arrays in (self.optimiser_state, self._frozen)
         )
-        self._hold(self.theta[places], self.grad[places], own, frozen)
+        self._hold(self.theta[places], self.grad[places], optimiser_state, frozen)
 
     def best(self, test: RiskEstimate) -> tuple[int, dict[str, np.ndarray]] | None:
         """The running seed with the least selection risk, and its parameters; of those that count
@@ -173,5 +171,5 @@ class TrainState:
 
     def _stepped(self) -> dict[str, Any]:
         """What a step changes and the next one needs."""
-        own = {f"optimiser.{name}": array for name, array in self.optimiser_state.items()}
-        return {"theta": self.theta, **own}
+        kept = {f"optimiser.{name}": array for name, array in self.optimiser_state.items()}
+        return {"theta": self.theta, **kept}

@@ -28,7 +28,7 @@ def update(
 ) -> None:  # fmt: skip
     """With `forgetting` the mean of squares is Adafactor's and needs no correction: quick to forget
     the first gradients and slow in the end."""
-    first, second = (state[name] for name in STATE)
+    first, second = state["first"], state["second"]
     rate = lr / (1 - BETA1**step)
     if forgetting is None:
         keep, scale = BETA2, (1 - BETA2**step) ** -0.5
