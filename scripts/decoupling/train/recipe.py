@@ -24,10 +24,14 @@ SHARES = {
 }
 
 
-def _key(default: Any, schema: Mapping[str, Any], text: str, *, by_arm: bool = False) -> Any:
-    """A field that is a key of the config's recipes: its JSON schema, its description, and whether
+def _key(default: Any, text: str, schema: Mapping[str, Any], *, arm: bool = False) -> Any:
+    """A field that is a key of the config's recipes: its description, its JSON schema, and whether
     it can differ for an arm."""
-    return field(default=default, metadata={"key": {"description": text, **schema}, "arm": by_arm})
+    return field(default=default, metadata={"key": {"description": text, **schema}, "arm": arm})
+
+
+def _arm_key(default: Any, text: str, schema: Mapping[str, Any]) -> Any:
+    return _key(default, text, schema, arm=True)
 
 
 @dataclass(frozen=True)
@@ -36,67 +40,53 @@ class Recipe:
 
     gradient: str | int = _key(
         "exact",
-        {"oneOf": [{"const": "exact"}, WHOLE]},
         "exact (linear attention of one layer only), or the number of contexts in a batch",
+        {"oneOf": [{"const": "exact"}, WHOLE]},
     )
-    iterations: int = _key(
-        20_000, WHOLE, "Steps of the optimiser; fine-tuned arms have as many again", by_arm=True
+    iterations: int = _arm_key(20_000, "Steps; fine-tuned arms have as many again", WHOLE)
+    lr: float = _arm_key(1e-3, "Learning rate (the peak, with a schedule)", POSITIVE)
+    schedule: str = _arm_key(
+        "constant", "constant, or cosine from lr to 0", {"enum": ["constant", "cosine"]}
     )
-    lr: float = _key(1e-3, POSITIVE, "Learning rate (the peak, with a schedule)", by_arm=True)
-    schedule: str = _key(
-        "constant",
-        {"enum": ["constant", "cosine"]},
-        "constant, or cosine from lr to 0",
-        by_arm=True,
+    means_warmup: float = _arm_key(
+        0.0, "Share of training over which all task means grow from 0 to their values", SHARE
     )
-    means_warmup: float = _key(
-        0.0,
-        SHARE,
-        "Share of training over which all task means grow from 0 to their values",
-        by_arm=True,
+    prompt_lr_factor: float = _arm_key(
+        1.0, "The prompts' learning rate as a multiple of lr", POSITIVE
     )
-    prompt_lr_factor: float = _key(
-        1.0, POSITIVE, "The prompts' learning rate as a multiple of lr", by_arm=True
+    prompts_with_means: bool = _arm_key(  # before there are means, prompts only wander
+        False, "Whether the prompts' rate grows as the means do in means_warmup", YES_OR_NO
     )
-    prompts_with_means: bool = _key(  # before there are means, prompts only wander
-        False,
-        YES_OR_NO,
-        "Whether the prompts' rate grows as the means do in means_warmup",
-        by_arm=True,
-    )
-    clip_ratio: float | None = _key(
+    clip_ratio: float | None = _arm_key(
         None,
-        POSITIVE,
         "Longest gradient of a seed as a multiple of its running risk; longer ones are cut to it",
-        by_arm=True,
+        POSITIVE,
     )
-    optimiser: str = _key("adam", {"type": "string"}, "What makes a step of a gradient")
+    optimiser: str = _key("adam", "What makes a step of a gradient", {"type": "string"})
     options: tuple[tuple[str, float], ...] = ()  # the optimiser's own, by name
-    init_std: float = _key(
-        0.1, POSITIVE, "Standard deviation of the initial parameters", by_arm=True
-    )
+    init_std: float = _arm_key(0.1, "Standard deviation of the initial parameters", POSITIVE)
     test_contexts: int = _key(
         65_536,
-        {"type": "integer", "minimum": 2},
         "Contexts in each held-out set (selection, report), where the risk is estimated",
+        {"type": "integer", "minimum": 2},
     )
     batch_growth: float = _key(
         1.0,
-        {"type": "number", "minimum": 1},
         "Size of the last batch as a multiple of the first, which `gradient` is",
+        {"type": "number", "minimum": 1},
     )
-    race: tuple[float, ...] = _key(
-        (), SHARES, "Shares of training after which the worse half of the seeds stops", by_arm=True
+    race: tuple[float, ...] = _arm_key(
+        (), "Shares of training after which the worse half of the seeds stops", SHARES
     )
     race_group: int = _key(
         0,
-        {"type": "integer", "minimum": 2},
         "Seeds that race together; seeds, and those of a job, are a multiple of it",
+        {"type": "integer", "minimum": 2},
     )
     wide_contexts: bool = _key(
         False,
-        YES_OR_NO,
         "Whether batches have more of the rare contexts that deeper models depend on, with weights",
+        YES_OR_NO,
     )
 
     def lr_at(self, iteration: int) -> float:
