@@ -136,18 +136,18 @@ class Model:
             values["heads"][:] = np.eye(self.dim + 1)[-1]
         return values
 
+    def fixed_values(self, arm: Arm, seeds: int) -> dict[str, np.ndarray]:
+        """What an arm has besides, and does not train."""
+        return {"prompts": np.zeros((seeds, 1, self.dim + 1))} if arm.zero_prompt else {}
+
     def forward(self, params: Mapping[str, Any]) -> Any:
         """What the model's engine asks for, of its arrays."""
         raise NotImplementedError
 
     def backward(self, params: Arrays, grad: Any, out: Arrays) -> None:
-        """Write the gradient of the trained parameters to `out`, which has their names: `grad` is
-        the one with respect to what `forward` gave. `out` is zero at first."""
+        """Write the gradient of the trained parameters, given that of what `forward` gave, to
+        `out`, which has their names and is zero where nothing was ever written."""
         raise NotImplementedError
-
-    def fixed_values(self, arm: Arm, seeds: int) -> dict[str, np.ndarray]:
-        """What an arm has besides, and does not train."""
-        return {"prompts": np.zeros((seeds, 1, self.dim + 1))} if arm.zero_prompt else {}
 
 
 def forward_prompts(params: Arrays, tasks: int) -> np.ndarray | None:
