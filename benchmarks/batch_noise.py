@@ -23,13 +23,12 @@ from decoupling import engines  # noqa: E402
 from decoupling.config.settings import Setting  # noqa: E402
 from decoupling.models.arms import ARMS  # noqa: E402
 from decoupling.models.curve import Curve  # noqa: E402
-from decoupling.models.one_layer import risk  # noqa: E402
 from decoupling.problem.mixture import TaskMixture  # noqa: E402
 from decoupling.problem.moments import centred, population_moments  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.train.recipe import Recipe, Run  # noqa: E402
-from decoupling.train.track import Track  # noqa: E402
+from decoupling.train.state import TrainState  # noqa: E402
 
 STREAM = 100  # of this benchmark's own batches: not those that anything was trained on
 RECIPE = Recipe(gradient=8192)
@@ -41,15 +40,15 @@ def trajectory(mix: TaskMixture, n: int) -> pd.DataFrame:
     """Least risks over seeds, a row per look; the best prompts centre the moments."""
     engine = engines.load("moments")(GaussianContexts(mix, n))
     run = Run(Curve(mix.name, "attention", "attention", 1, "plain", ARMS["plain"]), RECIPE)
-    track = Track(run, engine, (mix.dim, mix.tasks), range(SEEDS))
+    state = TrainState(run, engine, (mix.dim, mix.tasks), range(SEEDS))
     exact = population_moments(mix, n)
     moments = {"plain": exact, "finetune": centred(exact, mix)}
     looks = []
     for iteration in range(RECIPE.iterations):
-        track.step(iteration, engine.data(STREAM, iteration, RECIPE))
+        state.step(iteration, engine.data(STREAM, iteration, *RECIPE.data_at(iteration)))
         if iteration >= RECIPE.iterations // 2 and iteration % EVERY == 0:
-            model = track.model.one_layer(track.params)
-            looks.append({arm: risk(data, model).min() for arm, data in moments.items()})
+            model = state.model.forward(state.params)
+            looks.append({arm: data.risk(model).min() for arm, data in moments.items()})
     return pd.DataFrame(looks)
 
 

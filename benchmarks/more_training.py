@@ -31,8 +31,8 @@ from decoupling.config import Config  # noqa: E402
 from decoupling.plan import jobs  # noqa: E402
 from decoupling.plan.read import load, of_clone  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
+from decoupling.train.loop import train  # noqa: E402
 from decoupling.train.recipe import Recipe, Run  # noqa: E402
-from decoupling.train.training import train  # noqa: E402
 
 POINTS = {
     ("doubling", "laptop"): [

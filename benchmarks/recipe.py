@@ -30,8 +30,8 @@ from decoupling.plan.read import load, of_clone  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.theory.optimum import optima  # noqa: E402
+from decoupling.train.loop import train  # noqa: E402
 from decoupling.train.recipe import Recipe, Run  # noqa: E402
-from decoupling.train.training import train  # noqa: E402
 
 PAPER = {"the paper's Adam: rate 0.001, constant, 20,000 iterations": {}}
 FAST = {"lr": 0.01, "schedule": "cosine"}
@@ -66,7 +66,7 @@ DEEP = {  # what is changed in laptop's recipe
     "initial scale 0.05 instead of 0.001": {"init_std": 0.05},
     "gradients not clipped": {"clip_ratio": None},
     "gradients clipped to 30 times the running risk instead of 300": {"clip_ratio": 30.0},
-    "Adam's usual 0.999 instead of forgetting": {"forgetting": None},
+    "Adam's usual 0.999 instead of forgetting": {"options": ()},
     "ordinary contexts instead of wide ones": {"wide_contexts": False},
     "batches of one size, as many contexts": {"batch_growth": 1.0},
     "means not grown from 0": {"means_warmup": 0.0},

@@ -25,7 +25,7 @@ from decoupling.models import Model  # noqa: E402
 from decoupling.plan.read import load, of_clone  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
-from decoupling.train.training import train  # noqa: E402
+from decoupling.train.loop import train  # noqa: E402
 
 
 def moved(model: Model, *args: object) -> dict[str, np.ndarray]:

@@ -40,9 +40,9 @@ from decoupling.models.curve import Curve  # noqa: E402
 from decoupling.problem.streams import Stream  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
-from decoupling.train import adam  # noqa: E402
+from decoupling.train.optimisers import adam  # noqa: E402
 from decoupling.train.recipe import Recipe, Run  # noqa: E402
-from decoupling.train.track import Track  # noqa: E402
+from decoupling.train.state import TrainState  # noqa: E402
 
 BATCH = 8192
 SEEDS = 50
@@ -54,25 +54,25 @@ SOFTMAX_BATCH, FEW = 1024, 8  # contexts and seeds; with two heads
 Step = Callable[[], object]
 
 
-def track(layers: int, seeds: int, n: int, gradient: str | int = "exact") -> Track:
-    return made("attention" if layers == 1 else "layered", layers, seeds, n, gradient)
+def attention(layers: int, seeds: int, n: int, gradient: str | int = "exact") -> TrainState:
+    return made("attention" if layers == 1 else "deep_attention", layers, seeds, n, gradient)
 
 
-def made(module: str, layers: int, seeds: int, n: int, gradient: str | int) -> Track:
+def made(module: str, layers: int, seeds: int, n: int, gradient: str | int) -> TrainState:
     model = models.load(module)
     curve = Curve(MIX.name, module, model.name, layers, "joint", ARMS["joint"])
     run = Run(curve, Recipe(gradient=gradient))
-    engine = engines.load(model.view)(GaussianContexts(MIX, n))
-    return Track(run, engine, (MIX.dim, MIX.tasks), range(seeds))
+    engine = engines.load(model.engine)(GaussianContexts(MIX, n))
+    return TrainState(run, engine, (MIX.dim, MIX.tasks), range(seeds))
 
 
 def literal_step(n: int, layers: int = 1) -> Step:
     """One seed, single precision, a new batch of sequences every step. Of one layer only the
     query's row is computed, as anyone would."""
-    return literal_steps(track(layers, 1, n, BATCH), n, BATCH)
+    return literal_steps(attention(layers, 1, n, BATCH), n, BATCH)
 
 
-def literal_steps(start: Track, n: int, batch: int, predicted_by=None) -> Step:
+def literal_steps(start: TrainState, n: int, batch: int, predicted_by=None) -> Step:
     params = {
         name: torch.as_tensor(value[0]).detach().float().clone().requires_grad_()
         for name, value in start.params.items()
@@ -88,24 +88,24 @@ def literal_steps(start: Track, n: int, batch: int, predicted_by=None) -> Step:
 
 
 def minibatch_step(n: int, seeds: int, layers: int = 1) -> Step:
-    return batch_step(track(layers, seeds, n, BATCH))
+    return batch_step(attention(layers, seeds, n, BATCH))
 
 
-def batch_step(trained: Track) -> Step:
+def batch_step(trained: TrainState) -> Step:
     iterations = itertools.count()
 
     def step() -> None:
         iteration = next(iterations)
-        data = trained.engine.data(Stream.TRAINING, iteration, trained.run.recipe)
-        trained.step(iteration, data)
+        asked = trained.run.recipe.data_at(iteration)
+        trained.step(iteration, trained.engine.data(Stream.TRAINING, iteration, *asked))
 
     return step
 
 
 def exact_step(n: int, seeds: int, inner: int = 20) -> Step:
     """`inner` steps at once: one alone is near the clock's noise."""
-    trained = track(1, seeds, n)
-    data = trained.engine.data(Stream.TRAINING, 0, trained.run.recipe)
+    trained = attention(1, seeds, n)
+    data = trained.engine.data(Stream.TRAINING, 0, *trained.run.recipe.data_at(0))
     iterations = itertools.count()
 
     def steps() -> None:
@@ -178,9 +178,9 @@ def measure(steps: dict[str, tuple[Step, int]], repeats: int) -> dict[str, float
 
 
 PARTS = {  # of a step on the exact gradient
-    "attention to A₁ and a": (Attention, "one_layer"),
-    "risk and gradient": (moments, "_in_one_pass"),
-    "gradient of attention": (Attention, "pull_back"),
+    "attention to A₁ and a": (Attention, "forward"),
+    "risk and gradient": (moments, "in_one_pass"),
+    "gradient of attention": (Attention, "backward"),
     "Adam": (adam, "update"),
 }
 

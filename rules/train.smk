@@ -25,7 +25,11 @@ rule train:
         gpu=lambda wildcards: jobs.gpus(protocol(wildcards), setting(wildcards)),
     params:
         scripts=SCRIPTS,
-        code=lambda wildcards: code("train.py", *jobs.modules(setting(wildcards))),
+        code=lambda wildcards: code(
+            "train.py",
+            *jobs.modules(setting(wildcards)),
+            *jobs.optimisers(protocol(wildcards), setting(wildcards)),
+        ),
         source=lambda wildcards: setting(wildcards).source,
         runs=lambda wildcards: jobs.block_runs(
             protocol(wildcards), setting(wildcards), int(wildcards.first), int(wildcards.last)

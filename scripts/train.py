@@ -9,11 +9,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 from decoupling import sources
-from decoupling.engines import DeviceError
+from decoupling.engines.base import DeviceError
 from decoupling.tables import PARAMETERS, RUNS, write_table
 from decoupling.train.checkpoint import Checkpoint
+from decoupling.train.loop import train
 from decoupling.train.recipe import Run
-from decoupling.train.training import train
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

@@ -103,7 +103,7 @@ def random_parameters(
 class DoubleEngine(TorchEngine):
     """The arithmetic of deeper models with enough digits to compare."""
 
-    def array(self, values: np.ndarray) -> torch.Tensor:
+    def from_numpy(self, values: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(values).double()
 
 

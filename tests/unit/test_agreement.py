@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import tomllib
 from dataclasses import fields
@@ -10,17 +11,17 @@ from pathlib import Path
 
 import pytest
 import yaml
-from decoupling import figures, models
+from decoupling import figures, models, sources
 from decoupling.figures.style import ARM_STYLE
 from decoupling.models.arms import ARMS
 from decoupling.theory.optimum import OPTIMUM_ARMS
 from decoupling.theory.theorems import THEOREMS
-from decoupling.train.recipe import Recipe
+from decoupling.train import optimisers
+from decoupling.train.recipe import KEYS, Recipe
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "config"
 RECIPE = yaml.safe_load((CONFIG / "schema.yaml").read_text())["$defs"]["recipe"]
-RECIPE_FIELDS = {field.name for field in fields(Recipe)}
 PROTOCOLS = yaml.safe_load((CONFIG / "config.yaml").read_text())["protocols"]
 README = (CONFIG / "README.md").read_text()
 
@@ -38,19 +39,24 @@ def test_theorems_and_optima_are_of_arms():
     assert {*THEOREMS, *OPTIMUM_ARMS} <= set(ARMS)
 
 
-def test_recipes_have_the_schemas_keys():
-    assert set(RECIPE["properties"]) - {"seeds", "arms"} == RECIPE_FIELDS
+def test_every_field_of_a_recipe_is_a_key():
+    """But for the options, which are keys of their own, and what is of the block's seeds."""
+    assert {field.name for field in fields(Recipe)} - {"options"} == set(KEYS)
+    assert set(KEYS).isdisjoint({*optimisers.keys(), *RECIPE["properties"]})
 
 
-def test_what_differs_for_an_arm_is_of_the_recipe():
-    own = RECIPE["properties"]["arms"]["additionalProperties"]["properties"]
-    assert set(own) <= RECIPE_FIELDS
-    assert all(own[key] == RECIPE["properties"][key] for key in own)
+@pytest.mark.parametrize("name", optimisers.modules())
+def test_an_optimisers_keys_are_what_it_takes(name: str):
+    optimiser = optimisers.modules()[name]
+    taken = inspect.signature(optimiser.update).parameters.values()
+    assert {one.name for one in taken if one.kind is one.KEYWORD_ONLY} == set(optimiser.KEYS)
+    assert optimiser.STATE
 
 
-@pytest.mark.parametrize("module", models.modules())
-def test_every_model_has_its_engine(module: str):
-    assert hasattr(import_module(f"decoupling.engines.{models.modules()[module].view}"), "ENGINE")
+@pytest.mark.parametrize("source", sources.blocks())
+def test_every_engine_of_a_source_is_there(source: str):
+    for engine in sources.blocks()[source].ENGINES:
+        assert hasattr(import_module(f"decoupling.engines.{engine}"), "ENGINE")
 
 
 @pytest.mark.parametrize("module", models.modules())
@@ -59,7 +65,13 @@ def test_every_model_has_its_recipe(protocol: str, module: str):
     assert models.modules()[module].recipe in PROTOCOLS[protocol]
 
 
-@pytest.mark.parametrize("name", [*ARMS, *RECIPE["properties"], *figures.kinds()])
+NAMED = [
+    *(*ARMS, *KEYS, *optimisers.keys(), *optimisers.modules(), *RECIPE["properties"]),
+    *figures.kinds(),
+]
+
+
+@pytest.mark.parametrize("name", NAMED)
 def test_readme_names(name: str):
     assert f"`{name}`" in README
 

@@ -20,8 +20,8 @@ from decoupling.problem.streams import Stream
 from decoupling.results.bounds import ERRORS, bounds, read_parameters
 from decoupling.sources.gaussian.contexts import GaussianContexts
 from decoupling.tables import PARAMETERS, read_table, write_table
+from decoupling.train.loop import Trained, train
 from decoupling.train.recipe import Recipe, Run
-from decoupling.train.training import Trained, train
 from mixtures import MODEL_ARMS, literal_risk, tensors
 
 MIX = mixtures.random_mixture(np.random.default_rng(11), 3, 2, 0.5)
@@ -42,7 +42,7 @@ def transformer(arm: str, layers: int = 1, width: int = 8) -> Curve:
 
 
 def member(layers: int = 2, arm: str = "joint", setting: str = "own", model="attention") -> Curve:
-    module = "layered" if layers > 1 else model
+    module = "deep_attention" if layers > 1 else model
     return Curve(setting, module, model, layers, arm, ARMS[arm])
 
 
@@ -144,8 +144,8 @@ def test_differences_are_of_the_reported_risks_and_paired(members, trained, para
 
     def errors(one: Curve) -> np.ndarray:
         model = models.load(one.module)(MIX.dim, MIX.tasks, one.layers)
-        engine = engines.load(model.view)(CONTEXTS)
-        arrays = {name: engine.array(value[None]) for name, value in parameters[one].items()}
+        engine = engines.load(model.engine)(CONTEXTS)
+        arrays = {name: engine.from_numpy(value[None]) for name, value in parameters[one].items()}
         return engine.errors(model, arrays, CONTEXTS.wide_batch(Stream.REPORT, 0, COUNT))[0]
 
     plain, joint, one_layer = map(errors, members)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import mixtures
 import numpy as np
 import pytest
-from decoupling.models.one_layer import OneLayer, features, risk, risk_and_gradient
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.moments import population_moments
+from decoupling.problem.one_layer import OneLayer, features, risk, risk_and_gradient
 from decoupling.theory.optimum import optima
 from decoupling.theory.theorems import CLOSED_FORMS, THEOREMS, Solution, plain
 from scipy.optimize import minimize

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from configs import problems, read
+from decoupling.models.reduced import Reduced
 
 BASE = {"d": 2, "weights": [0.5, 0.5], "means": [1, -1], "covs": [1, 2], "n": [1, 4]}
 RECIPE = {"gradient": 8, "iterations": 10, "lr": 0.01}
@@ -262,6 +263,26 @@ BAD = {
         {"recipe": {"lr": float("nan")}},
         "protocols.p.one_layer.lr: nan is not finite; give a finite number",
     ),
+    "optimiser of no file": (
+        {"recipe": {"optimiser": "adamm"}},
+        "protocols.p.one_layer.optimiser: 'adamm' is not one of ['adam', 'sgd']; this is",
+    ),
+    "option of another optimiser": (
+        {"recipe": {"optimiser": "sgd", "forgetting": 0.6}},
+        "protocols.p.one_layer.forgetting: is an option of adam; set optimiser, or remove it",
+    ),
+    "option without its optimiser": (
+        {"recipe": {"momentum": 0.6}},
+        "protocols.p.one_layer.momentum: is an option of sgd; set optimiser, or remove it",
+    ),
+    "option out of range": (
+        {"recipe": {"optimiser": "sgd", "momentum": 1}},
+        "protocols.p.one_layer.momentum: 1 is greater than or equal to the maximum of 1; this is",
+    ),
+    "key that cannot differ for an arm": (
+        {"recipe": {"arms": {"plain": {"optimiser": "sgd"}}}},
+        "protocols.p.one_layer.arms.plain: unknown key 'optimiser'; known are iterations, lr",
+    ),
     "infinite rate": ({"recipe": {"lr": float("inf")}}, "protocols.p.one_layer.lr: inf is not"),
     "noise of NaN": (
         figure(kind="noise", setting="one", n=[1], noise_var=[float("nan")]),
@@ -478,6 +499,14 @@ def test_one_line_says_what_and_where(name: str):
 )
 def test_sound_configs_pass(changes: dict):
     assert problems(config(**changes), PUBLISHED) == []
+
+
+def test_a_models_engine_is_its_own_files_mistake(monkeypatch):
+    """And not the config's, whichever settings have the model."""
+    monkeypatch.setattr(Reduced, "engine", "momnets")
+    (found,) = problems(config(), PUBLISHED)
+    wanted = "models/reduced.py: no source serves the engine 'momnets'; use one of gram, moments,"
+    assert found.startswith(wanted)
 
 
 def test_a_first_model_without_arms_is_named_by_every_figure_of_it():

@@ -16,15 +16,18 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "scripts"
 LIBRARY = SCRIPTS / "decoupling"
 
-# The modules of every view; one chooses another when it is asked for an engine.
+# The modules of every engine; one chooses another when it is asked for.
 ENGINES = {
     "moments": ["engines.moments"],
-    "with_query": ["engines.with_query"],
     "sequences": ["engines.sequences"],
-    "query_row": ["engines.query_row", "engines.sequences"],
-    "gram": ["engines.gram", "engines.gram_compiled", "engines.gram_torch"],
+    "softmax": ["engines.softmax", "engines.sequences"],
+    "gram": ["engines.gram", "engines.gram_torch"],
 }
-SOFTMAX = ("sources.gaussian.contexts", "models.softmax", *ENGINES["query_row"])
+OPTIMISERS = {
+    "adam": ["train.optimisers.adam", "kernels.adam"],  # whose kernel it imports when it is used
+    "sgd": ["train.optimisers.sgd"],
+}
+SOFTMAX = ("sources.gaussian.contexts", "models.softmax", *ENGINES["softmax"])
 # name: script, and the modules that it loads by name
 JOBS = {
     **{script: (f"{script}.py",) for script in ("aggregate", "theory", "bayes", "identity")},
@@ -38,18 +41,25 @@ JOBS = {
         f"{model} on {source}": (
             "train.py",
             *(f"sources.{source}.contexts", f"models.{model}"),
-            *ENGINES[sources.engine_of(source, made.view)],
+            *ENGINES[made.engine],
+            *OPTIMISERS["adam"],
         )
-        for source in sources.blocks()
+        for source, block in sources.blocks().items()
         for model, made in models.modules().items()
-        if sources.engine_of(source, made.view)
+        if made.engine in block.ENGINES
     },
+    "attention by sgd": (
+        "train.py",
+        *("sources.gaussian.contexts", "models.attention"),
+        *ENGINES["moments"],
+        *OPTIMISERS["sgd"],
+    ),
     "held_out": ("held_out.py", "models.attention", "models.reduced"),
     "prompt_share": ("prompt_share.py", *SOFTMAX),
     "bounds": (
         "bounds.py",
-        *("sources.gaussian.contexts", "models.attention", "models.layered"),
-        *(module for view in ("moments", "gram") for module in ENGINES[view]),
+        *("sources.gaussian.contexts", "models.attention", "models.deep_attention"),
+        *(module for engine in ("moments", "gram") for module in ENGINES[engine]),
     ),
     **{f"{kind} figure": ("figure.py", f"figures.{kind}") for kind in figures.kinds()},
 }
@@ -126,7 +136,7 @@ def test_an_edit_reruns_exactly_the_jobs_that_import_it(fresh, imported: dict):
 
 
 def test_theory_and_drawing_are_not_part_of_training(imported: dict):
-    for name in ("attention on gaussian", "layered on gaussian"):
+    for name in ("attention on gaussian", "deep_attention on gaussian"):
         parts = {module.split(".")[0] for module in imported[name]}
         assert parts == {
             "",
@@ -143,14 +153,22 @@ def test_theory_and_drawing_are_not_part_of_training(imported: dict):
 
 
 def test_models_do_not_meet(imported: dict):
-    for name in ("attention on gaussian", "layered on gaussian"):
+    for name in ("attention on gaussian", "deep_attention on gaussian"):
         assert "models.arms" not in imported[name]  # so that a new arm retrains nothing
-    one_layer, deeper = imported["attention on gaussian"], imported["layered on gaussian"]
-    assert not {"models.layered", "models.reduced", "engines.gram"} & one_layer
+    one_layer, deeper = imported["attention on gaussian"], imported["deep_attention on gaussian"]
+    assert not {"models.deep_attention", "models.reduced", "engines.gram"} & one_layer
     assert not {"models.attention", "models.reduced", "engines.moments"} & deeper
 
 
-@pytest.mark.parametrize("folder", ["models", "figures", "sources"])
+def test_a_training_has_the_code_of_its_optimiser_alone(imported: dict):
+    by_adam, by_sgd = imported["attention on gaussian"], imported["attention by sgd"]
+    adam, sgd = (set(modules) for modules in OPTIMISERS.values())
+    assert (adam <= by_adam, sgd <= by_sgd) == (True, True)
+    assert not sgd & by_adam
+    assert not adam & by_sgd
+
+
+@pytest.mark.parametrize("folder", ["models", "figures", "sources", "train/optimisers"])
 def test_a_new_file_reruns_nothing(fresh, folder: str, tmp_path: Path):
     before = digests()
     copy = tmp_path / "decoupling"

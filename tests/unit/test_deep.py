@@ -1,4 +1,4 @@
-"""The layer chain on Gram matrices, against the literal model on the same sequences."""
+"""Layers on Gram matrices, against the literal model on the same sequences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from decoupling.engines import gram
-from decoupling.engines.gram_compiled import CompiledEngine
+from decoupling.engines.gram import CompiledEngine
 from decoupling.engines.gram_torch import BLOCK, Contexts, predictor
 from decoupling.kernels import LARGEST
 from decoupling.models import Model
@@ -33,7 +33,7 @@ def model_and_parameters(
     mix: TaskMixture, arm: str, layers: int, std: float = 0.12
 ) -> tuple[Model, dict[str, torch.Tensor]]:
     """Small enough for a chain of cubes (degree 81 in the tokens at L = 4) not to run away."""
-    model, arrays = mixtures.random_parameters(mix, "layered", arm, SEEDS, layers, std)
+    model, arrays = mixtures.random_parameters(mix, "deep_attention", arm, SEEDS, layers, std)
     return model, {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
@@ -65,7 +65,7 @@ def test_prediction_is_the_literal_one(shape: tuple, layers: int, arm: str):
     sequences = literal.draw_sequences(mix, n, 40, torch.Generator().manual_seed(0))
     grams = literal.context_grams(sequences).permute(1, 2, 0).contiguous()
     tasks = torch.nn.functional.one_hot(sequences.task, mix.tasks).mT.double()
-    predictors = predictor(model.chain(params), Contexts(grams, tasks))[:, :-1]
+    predictors = predictor(model.forward(params), Contexts(grams, tasks))[:, :-1]
     found = torch.einsum("bd,sdb->sb", sequences.x[:, -1], predictors)
     for seed in SEEDS:
         expected = literal.predict(one_seed(params, seed), sequences)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 from agreement import FALSE_ALARM, z_score
-from decoupling.models.one_layer import OneLayer, risk
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.moments import population_moments
+from decoupling.problem.one_layer import OneLayer, risk
 from decoupling.theory.heads import bound, rescaled
 from decoupling.theory.optimum import optima
 from decoupling.theory.theorems import Solution, joint_heads

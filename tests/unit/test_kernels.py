@@ -11,13 +11,14 @@ import mixtures
 import numpy as np
 import pytest
 from decoupling import engines, kernels
-from decoupling.engines.moments import _in_one_pass
+from decoupling.engines.moments import in_one_pass
 from decoupling.kernels import LARGEST, adam, compiled
 from decoupling.kernels import normals as normals_kernel
 from decoupling.kernels import sampling as sampling_kernel
 from decoupling.kernels.tokens import make_tokens
-from decoupling.models.one_layer import risk_and_gradient
-from decoupling.problem.moments import packing, population_moments
+from decoupling.problem.moments import population_moments
+from decoupling.problem.one_layer import risk_and_gradient
+from decoupling.problem.packing import packing
 from decoupling.sources.gaussian.contexts import GaussianContexts
 from mixtures import MODEL_ARMS
 from scipy.special import ndtri
@@ -30,10 +31,11 @@ import logging, sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
 logging.basicConfig(level=logging.INFO, format="%(message)s")
-from decoupling.train import adam
-arrays = [np.ones((2, 3), sys.argv[2]) for _ in range(4)]
-adam.update(*arrays, np.ones((1, 3), sys.argv[2]), 0.5, 1)
-print(arrays[0].sum())
+from decoupling.train.optimisers import adam
+theta, first, second, grad = (np.ones((2, 3), sys.argv[2]) for _ in range(4))
+rates = np.ones((1, 3), sys.argv[2])
+adam.update(theta, {"first": first, "second": second}, grad, rates, 0.5, 1)
+print(theta.sum())
 """
 
 
@@ -114,8 +116,8 @@ def test_one_pass_of_one_layer_is_the_plain_formula(shape: tuple, model: str, ar
     mix = mixtures.random_mixture(np.random.default_rng(shape), dim, tasks, 0.3)
     moments = population_moments(mix, 4)
     made, params = mixtures.random_parameters(mix, model, arm, range(5))
-    one_layer = made.one_layer(params)
-    value, grad = _in_one_pass(moments, one_layer)
+    one_layer = made.forward(params)
+    value, grad = in_one_pass(moments, one_layer)
     expected_value, expected_grad = risk_and_gradient(moments, one_layer)
     np.testing.assert_allclose(value, expected_value, rtol=1e-11)
     for name in ("scores", "readouts", "prompts"):
@@ -151,7 +153,7 @@ def test_large_matrices_take_the_plain_formulas():
     out = {"weight": np.zeros_like(params["weight"])}
     moments = population_moments(mix, 3)
     risks = engine.risk_and_gradient(made, moments, params, out)
-    wanted, _ = risk_and_gradient(moments, made.one_layer(params))
+    wanted, _ = risk_and_gradient(moments, made.forward(params))
     np.testing.assert_array_equal(risks, wanted)
     batch = GaussianContexts(mix, 3).batch(1, 0, 5)
     assert batch.packed[0].shape == ((LARGEST + 1) * (LARGEST + 2) // 2, 5)

@@ -13,9 +13,9 @@ import precise
 import pytest
 import torch
 from agreement import z_score
-from decoupling.models.one_layer import OneLayer, features, risk, risk_and_gradient
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.moments import Moments, centred, population_moments
+from decoupling.problem.one_layer import OneLayer, features, risk, risk_and_gradient
 from decoupling.theory.optimum import optima
 from decoupling.theory.sampled import draw_mixture
 from decoupling.theory.solution import Solution

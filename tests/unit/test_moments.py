@@ -12,7 +12,8 @@ import torch
 from agreement import assert_averages
 from decoupling.problem.gram import GramBatch, GramSampler
 from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.moments import Moments, batch_moments, centred, packing, population_moments
+from decoupling.problem.moments import Moments, batch_moments, centred, population_moments
+from decoupling.problem.packing import packing
 from decoupling.problem.streams import Stream
 
 BATCHES, SIZE = 60, 2_000

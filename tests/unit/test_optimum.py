@@ -11,15 +11,15 @@ import numpy as np
 import precise
 import pytest
 from decoupling.models.arms import ARMS
-from decoupling.models.one_layer import (
+from decoupling.problem.mixture import TaskMixture
+from decoupling.problem.moments import Moments, centred, population_moments
+from decoupling.problem.one_layer import (
     OneLayer,
     best_readouts,
     features,
     risk,
     risk_and_gradient,
 )
-from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.moments import Moments, centred, population_moments
 from decoupling.theory.optimum import OPTIMUM_ARMS, optima
 from decoupling.theory.theorems import THEOREMS
 from scipy.optimize import minimize

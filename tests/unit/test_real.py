@@ -25,7 +25,7 @@ from decoupling.sources.table.estimate import estimate, sums_of
 from decoupling.sources.table.rows import Unit
 from decoupling.sources.table.spec import Fold, make_spec, read_fold
 from decoupling.theory.fold_table import fold_table
-from decoupling.train.training import train
+from decoupling.train.loop import train
 from tables import BLOCK, make_rows, write
 
 N = 2
@@ -98,7 +98,7 @@ def test_seeds_are_chosen_on_training_units(trained: dict):
     contexts, best = fold.training_contexts(N), rows.groupby(["model", "arm"]).selection_risk.min()
     for member, params in trained["parameters"][0].items():
         made = member.build(fold.mix.dim, fold.mix.tasks)
-        layer = made.one_layer({name: a[None] for name, a in params.items()})
+        layer = made.forward({name: a[None] for name, a in params.items()})
         errors = predict(layer, contexts, contexts.grams) - contexts.label
         assert best[member.model, member.arm] == pytest.approx((errors**2).mean(), rel=1e-9)
     held_out = pd.DataFrame(trained["held_out"])
@@ -132,7 +132,7 @@ def test_predictions_are_those_of_attention_on_tokens(groups: int):
         rng.standard_normal((5, 4, 2)), rng.standard_normal((5, 4)), np.arange(5), task
     )
     params = Attention(2, 2).initial_values(ARMS["joint_heads"], [3], 0.7)
-    found = predict(Attention(2, 2).one_layer(params), contexts, contexts.grams)
+    found = predict(Attention(2, 2).forward(params), contexts, contexts.grams)
     query, key, value = (params[name][0, 0] for name in ("query", "key", "value"))
     for b, made in enumerate(found):
         tokens = np.column_stack([contexts.x[b], contexts.y[b]])

@@ -9,9 +9,9 @@ import pytest
 import torch
 from agreement import z_score
 from decoupling.models.arms import ARMS
-from decoupling.models.one_layer import OneLayer, risk, risk_and_gradient
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.moments import Moments, batch_moments, population_moments
+from decoupling.problem.one_layer import OneLayer, risk, risk_and_gradient
 from mixtures import MODEL_ARMS, literal_risk, tensors
 
 SEQUENCES = 40_000
@@ -38,7 +38,7 @@ def test_risk_against_literal_sequences(shape: tuple, model: str, arm: str):
     """Within 4 standard errors for a random seed: one false alarm in 16,000 comparisons."""
     mix, n = mixture(shape)
     made, params = mixtures.random_parameters(mix, model, arm, SEEDS)
-    exact = risk(population_moments(mix, n), made.one_layer(params))
+    exact = risk(population_moments(mix, n), made.forward(params))
     generator = torch.Generator().manual_seed(0)
     sequences = literal.draw_sequences(mix, n, SEQUENCES, generator)
     errors = literal.squared_errors(tensors(params, 1), sequences)
@@ -49,14 +49,14 @@ def test_risk_against_literal_sequences(shape: tuple, model: str, arm: str):
 @pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
 def test_risk_and_gradient_are_the_literal_models(shape: tuple, model: str, arm: str):
     """On the same contexts, against autograd through tokens and attention, seed by seed; through
-    `one_layer` and `pull_back`, for exactly what the arm trains."""
+    `forward` and `backward`, for exactly what the arm trains."""
     mix, n = mixture(shape)
     made, params = mixtures.random_parameters(mix, model, arm, SEEDS)
     sequences, moments = drawn(mix, n, 20)
     out = {name: np.zeros_like(params[name]) for name in made.trained_shapes(ARMS[arm])}
-    value, grad = risk_and_gradient(moments, made.one_layer(params))
-    made.pull_back(params, grad, out)
-    np.testing.assert_allclose(risk(moments, made.one_layer(params)), value, rtol=1e-12)
+    value, grad = risk_and_gradient(moments, made.forward(params))
+    made.backward(params, grad, out)
+    np.testing.assert_allclose(risk(moments, made.forward(params)), value, rtol=1e-12)
     for seed in SEEDS:
         leaves = {name: leaf.requires_grad_() for name, leaf in tensors(params, seed).items()}
         loss = literal_risk(leaves, sequences, mix).mean()

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 from decoupling import models
-from decoupling.engines import query_row
-from decoupling.engines.query_row import CompiledEngine
+from decoupling.engines import softmax as softmax_engine
 from decoupling.engines.sequences import SequenceEngine
+from decoupling.engines.softmax import CompiledEngine
 from decoupling.kernels import LARGEST
 from decoupling.models.arms import ARMS
 from decoupling.models.curve import Curve
@@ -22,8 +22,8 @@ from decoupling.problem.sequences import SequenceBatch
 from decoupling.problem.streams import Stream
 from decoupling.results.prompt_share import shares
 from decoupling.sources.gaussian.contexts import GaussianContexts
+from decoupling.train.loop import train
 from decoupling.train.recipe import Recipe, Run
-from decoupling.train.training import train
 from torch.nn import functional
 
 SOFTMAX_ARMS = [arm for arm in ARMS if Softmax.lacks(ARMS[arm]) is None]
@@ -36,7 +36,7 @@ SHAPES = [(10, 2, 20, 5.0, 300, 2), (3, 2, 1, 0.7, 5, 1), (1, 3, 4, 0.5, 200, 3)
 class DoubleEngine(SequenceEngine):
     """With enough digits to compare."""
 
-    def array(self, values: np.ndarray) -> torch.Tensor:
+    def from_numpy(self, values: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(values).double()
 
 
@@ -188,7 +188,7 @@ def test_prompts_share_of_attention():
     single = parameters(model, "joint")
     batch = contexts.sequences(Stream.TRAINING, 0, 100)
     found = np.stack(
-        [shares(model.query_row({k: v[[s]] for k, v in single.items()}), batch) for s in SEEDS]
+        [shares(model.forward({k: v[[s]] for k, v in single.items()}), batch) for s in SEEDS]
     )
     assert found.shape == (len(SEEDS), 2, 100)
     tokens, queries = (np.concatenate(x, -1) for x in (batch.tokens, batch.queries))
@@ -280,7 +280,7 @@ def test_threads_and_blocks_of_seeds_change_no_bit(threads: int):
 def test_large_matrices_are_left_to_torch():
     for dim in (LARGEST - 1, LARGEST):  # D is one more
         mix = mixtures.random_mixture(np.random.default_rng(0), dim, 1, 0.0)
-        chosen = query_row.engine(GaussianContexts(mix, 2))
+        chosen = softmax_engine.engine(GaussianContexts(mix, 2))
         assert isinstance(chosen, CompiledEngine) == (dim < LARGEST)
 
 

@@ -22,8 +22,8 @@ def script(name: str, *loaded: str) -> str:
 STARTS = {
     TRAINING: script(
         "train.py",
-        *("train.training", "models.attention", "models.reduced", "engines.moments"),
-        "sources.gaussian.contexts",
+        *("train.loop", "models.attention", "models.reduced", "engines.moments"),
+        *("sources.gaussian.contexts", "train.optimisers.adam"),
     ),
     "identity": script("identity.py"),
     "sample": script("sample.py"),
@@ -32,7 +32,8 @@ STARTS = {
     "plan": """
 from decoupling import figures, models, sources
 from decoupling.plan import checks, code, comparisons, jobs, read
-assert models.modules() and figures.kinds() and sources.blocks()
+from decoupling.train import optimisers
+assert models.modules() and figures.kinds() and sources.blocks() and optimisers.modules()
 """,
 }
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import mixtures
 import numpy as np
 import pytest
-from decoupling.models.one_layer import OneLayer, risk
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.moments import population_moments
+from decoupling.problem.one_layer import OneLayer, risk
 from decoupling.theory.theorems import THEOREMS, Solution
 
 REFERENCE_N = (1, 10, 20, 30, 40, 50)

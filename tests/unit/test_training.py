@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from decoupling import engines, models, sources
+from decoupling import engines, models
 from decoupling.engines.gram_torch import TorchEngine
 from decoupling.files import atomic_path
 from decoupling.models.arms import ARMS
@@ -24,10 +24,11 @@ from decoupling.problem.gram import GramBatch
 from decoupling.problem.moments import batch_moments
 from decoupling.problem.streams import Stream
 from decoupling.sources.gaussian.contexts import GaussianContexts
-from decoupling.train import adam, training
+from decoupling.train import loop
 from decoupling.train.checkpoint import Checkpoint
+from decoupling.train.optimisers import adam, sgd
 from decoupling.train.recipe import CONTINUATION_STAGES, Recipe, Run
-from decoupling.train.track import MEMORY, Track
+from decoupling.train.state import MEMORY, TrainState
 from mixtures import MODEL_ARMS, literal_risk
 
 MIX = mixtures.random_mixture(np.random.default_rng(11), 3, 2, 0.5)
@@ -35,17 +36,23 @@ N = 6
 CONTEXTS = GaussianContexts(MIX, N)
 EXACT = Recipe(iterations=30, lr=1e-2)
 BATCH = replace(EXACT, gradient=256)
+SGD = replace(EXACT, optimiser="sgd", lr=3e-3)
 DEEP = replace(EXACT, gradient=128, test_contexts=500)
 # name: recipe, layers and the relative precision of the arithmetic over a short training
-ENGINES = {"exact": (EXACT, 1, 1e-9), "minibatch": (BATCH, 1, 1e-9), "deep": (DEEP, 2, 1e-4)}
+ENGINES = {
+    "exact": (EXACT, 1, 1e-9),
+    "minibatch": (BATCH, 1, 1e-9),
+    "deep": (DEEP, 2, 1e-4),
+    "sgd": (SGD, 1, 1e-9),
+}
 
 
 def train(*args, **kwargs) -> list[dict]:
-    return training.train(*args, **kwargs).rows
+    return loop.train(*args, **kwargs).rows
 
 
 def run_of(model: str, layers: int, arm: str, recipe: Recipe) -> Run:
-    module = model if layers == 1 else "layered"
+    module = model if layers == 1 else "deep_attention"
     return Run(Curve(MIX.name, module, model, layers, arm, ARMS[arm]), recipe)
 
 
@@ -58,25 +65,27 @@ def by_seed(rows: list[dict], arm: str) -> dict[int, dict]:
     return {row["seed"]: row for row in rows if row["arm"] == arm}
 
 
-def scratch_track(run: Run, seeds: range, engine=None) -> Track:
+def scratch_state(run: Run, seeds: range, engine=None) -> TrainState:
     """With the plain weights of its own initialisation where the arm needs frozen ones."""
-    engine = engine or engines.load(run.curve.model_class.view)(CONTEXTS)
+    engine = engine or engines.load(run.curve.model_class.engine)(CONTEXTS)
     shape = (MIX.dim, MIX.tasks)
     if run.curve.arm in ("plain", "joint", "joint_heads", "heads"):
-        return Track(run, engine, shape, seeds)
+        return TrainState(run, engine, shape, seeds)
     curve = replace(run.curve, arm="plain", trains=ARMS["plain"])
-    plain = Track(replace(run, curve=curve), engine, shape, seeds)
-    return Track(run, engine, shape, seeds, plain.params)
+    plain = TrainState(replace(run, curve=curve), engine, shape, seeds)
+    return TrainState(run, engine, shape, seeds, plain.params)
 
 
-def adam_reference(track: Track, losses, steps: int) -> dict[str, torch.Tensor]:
-    """torch.optim.Adam on autograd's gradient, from the track's parameters."""
-    recipe = track.run.recipe
-    start = {name: torch.as_tensor(array).detach() for name, array in track.params.items()}
-    leaves = {name: start[name].clone().requires_grad_() for name in track.shapes}
+def torchs(
+    state: TrainState, losses, steps: int, optimiser=torch.optim.Adam
+) -> dict[str, torch.Tensor]:
+    """Torch's optimiser on autograd's gradient, from the state's parameters."""
+    recipe = state.run.recipe
+    start = {name: torch.as_tensor(array).detach() for name, array in state.params.items()}
+    leaves = {name: start[name].clone().requires_grad_() for name in state.shapes}
     factors = [recipe.prompt_lr_factor if name == "prompts" else 1 for name in leaves]
     groups = [{"params": [leaf]} for leaf in leaves.values()]
-    optimizer = torch.optim.Adam(groups, lr=recipe.lr)
+    optimizer = optimiser(groups, lr=recipe.lr)
     logs: list[np.ndarray] = []  # of every iteration's risks
     for iteration in range(steps):
         for group, factor in zip(optimizer.param_groups, factors, strict=True):
@@ -86,7 +95,7 @@ def adam_reference(track: Track, losses, steps: int) -> dict[str, torch.Tensor]:
         risks = losses({**start, **leaves}, iteration)
         logs.append(np.log(risks.detach().numpy() + MIX.noise_var))
         risks.sum().backward()
-        for seed in range(len(track.seeds)):
+        for seed in range(len(state.seeds)):
             grads = [leaf.grad[seed] for leaf in leaves.values()]
             norm = torch.cat([grad.flatten() for grad in grads]).norm()
             if recipe.clip_ratio is not None:
@@ -109,7 +118,23 @@ SCHEDULES = {
 def test_adam_of_one_layer_is_torchs(model: str, arm: str, schedule: str):
     """On a fixed batch, against autograd through the literal model."""
     recipe = replace(EXACT, prompt_lr_factor=3.0, **SCHEDULES[schedule])
-    track = scratch_track(run_of(model, 1, arm, recipe), range(3))
+    moved = check_against_torch(run_of(model, 1, arm, recipe), torch.optim.Adam)
+    assert moved > recipe.lr
+
+
+@pytest.mark.parametrize("momentum", [None, 0.0, 0.7])
+@pytest.mark.parametrize(("model", "arm"), MODEL_ARMS)
+def test_sgd_is_torchs(model: str, arm: str, momentum: float | None):
+    """Its momentum is 0.9 where nothing is said."""
+    options = () if momentum is None else (("momentum", momentum),)
+    recipe = replace(SGD, lr=3e-4, prompt_lr_factor=3.0, options=options)
+    theirs = partial(torch.optim.SGD, momentum=0.9 if momentum is None else momentum)
+    assert check_against_torch(run_of(model, 1, arm, recipe), theirs) > 1e-6
+
+
+def check_against_torch(run: Run, optimiser) -> float:
+    """How far parameters went, at most."""
+    recipe, state = run.recipe, scratch_state(run, range(3))
     sequences = literal.draw_sequences(MIX, N, 20, torch.Generator().manual_seed(0))
     moments = batch_moments(mixtures.gram_batch(sequences, MIX.tasks), MIX)
 
@@ -117,13 +142,27 @@ def test_adam_of_one_layer_is_torchs(model: str, arm: str, schedule: str):
         seeds = ({name: leaf[i] for name, leaf in params.items()} for i in range(3))
         return torch.stack([literal_risk(seed, sequences, MIX).mean() for seed in seeds])
 
-    expected = adam_reference(track, losses, recipe.iterations)
-    before = track.theta.copy()
+    expected = torchs(state, losses, recipe.iterations, optimiser)
+    before = state.theta.copy()
     for iteration in range(recipe.iterations):
-        track.step(iteration, moments)
+        state.step(iteration, moments)
     for name, wanted in expected.items():
-        np.testing.assert_allclose(track.params[name], wanted, rtol=1e-7, atol=1e-8)
-    assert np.abs(track.theta - before).max() > recipe.lr
+        np.testing.assert_allclose(state.params[name], wanted, rtol=1e-7, atol=1e-8)
+    return np.abs(state.theta - before).max()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_a_step_of_sgd_is_the_same_on_torchs_arrays(dtype: torch.dtype):
+    """In place, and in the precision that they have."""
+    rng = np.random.default_rng(0)
+    theta, velocity, grad = (torch.tensor(rng.standard_normal((2, 3))).to(dtype) for _ in range(3))
+    rates = torch.tensor([[1.0, 3.0, 1.0]]).to(dtype)
+    ours = [array.numpy().copy() for array in (theta, velocity, grad, rates)]
+    sgd.update(theta, {"velocity": velocity}, grad, rates, 0.1, 1, momentum=0.5)
+    sgd.update(ours[0], {"velocity": ours[1]}, *ours[2:], 0.1, 1, momentum=0.5)
+    for one, other in zip((theta, velocity), ours, strict=False):
+        assert one.numpy().dtype == other.dtype
+        np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
 # Engine, initial spread, tolerance.
@@ -142,22 +181,22 @@ def test_adam_of_deeper_models_is_torchs(
     engine_class, init_std, tolerance = PRECISIONS[precision]
     engine = engine_class(CONTEXTS)
     recipe = replace(DEEP, clip_ratio=clip_ratio, init_std=init_std)
-    track = scratch_track(run_of("attention", layers, arm, recipe), range(3), engine)
-    before = engine.numbers(track.theta).copy()
+    state = scratch_state(run_of("attention", layers, arm, recipe), range(3), engine)
+    before = engine.to_numpy(state.theta).copy()
 
     def batch(iteration: int) -> GramBatch:
-        return engine.data(Stream.TRAINING, iteration, recipe)
+        return engine.data(Stream.TRAINING, iteration, *recipe.data_at(iteration))
 
     def losses(params, iteration):
-        errors = engine._errors(track.model, batch(iteration), params)
+        errors = engine._errors(state.model, batch(iteration), params)
         return torch.cat(list(errors), dim=1).mean(1)
 
-    expected = adam_reference(track, losses, 20)
+    expected = torchs(state, losses, 20)
     for iteration in range(20):
-        track.step(iteration, batch(iteration))
+        state.step(iteration, batch(iteration))
     for name, wanted in expected.items():
-        torch.testing.assert_close(track.params[name], wanted, rtol=0, atol=tolerance)
-    assert np.abs(engine.numbers(track.theta) - before).max() > recipe.lr
+        torch.testing.assert_close(state.params[name], wanted, rtol=0, atol=tolerance)
+    assert np.abs(engine.to_numpy(state.theta) - before).max() > recipe.lr
 
 
 @pytest.mark.parametrize("kind", ["NumPy", "torch"])
@@ -167,39 +206,42 @@ def test_squares_are_forgotten_as_asked(kind: str):
     grads = rng.standard_normal((steps, 2, 3))
     make = np.array if kind == "NumPy" else torch.tensor
     theta, first, second = (make(np.zeros((2, 3))) for _ in range(3))
+    state, rates = {"first": first, "second": second}, make(np.ones((1, 3)))
     for t in range(1, steps + 1):
-        factors = make(np.ones((1, 3)))
-        adam.update(theta, first, second, make(grads[t - 1]), factors, 0.01, t, forgetting)
+        adam.update(theta, state, make(grads[t - 1]), rates, 0.01, t, forgetting=forgetting)
     shares = np.arange(1, steps + 1.0) ** -forgetting
     kept = np.append(np.cumprod((1 - shares)[:0:-1])[::-1], 1)
     assert (shares * kept).sum() == pytest.approx(1)
     expected = np.einsum("t,tij->ij", shares * kept, grads**2)
     np.testing.assert_allclose(np.asarray(second), expected, rtol=1e-12)
     moved = np.asarray(theta).copy()
-    adam.update(theta, first, second, make(np.zeros((2, 3))), factors, 0.01, steps + 1, forgetting)
+    none = make(np.zeros((2, 3)))
+    adam.update(theta, state, none, rates, 0.01, steps + 1, forgetting=forgetting)
     step = 0.01 * np.asarray(first) / (1 - adam.BETA1 ** (steps + 1)) / np.sqrt(np.asarray(second))
     np.testing.assert_allclose(np.asarray(theta) - moved, -step, rtol=1e-6)
 
 
 def test_a_gradient_whose_square_overflows_is_cut_and_not_lost():
-    track = scratch_track(run_of("attention", 2, "plain", DEEP), range(2))
-    track.grad[:] = np.float32([[1e25], [1e-3]])
-    before = track.grad.copy()
-    track._clip(np.array([2.0, 2.0]))
-    assert np.linalg.norm(track.grad[0].astype(float)) == pytest.approx(2, rel=1e-6)
-    assert np.array_equal(track.grad[1], before[1])
+    state = scratch_state(run_of("attention", 2, "plain", DEEP), range(2))
+    state.grad[:] = np.float32([[1e25], [1e-3]])
+    before = state.grad.copy()
+    state._clip(np.array([2.0, 2.0]))
+    assert np.linalg.norm(state.grad[0].astype(float)) == pytest.approx(2, rel=1e-6)
+    assert np.array_equal(state.grad[1], before[1])
 
 
 def test_the_running_risk_is_that_of_the_last_batches(monkeypatch):
     """Over more of them than it remembers, the older ones count exponentially less."""
-    monkeypatch.setattr("decoupling.train.track.MEMORY", 4)
+    monkeypatch.setattr("decoupling.train.state.MEMORY", 4)
     recipe = replace(DEEP, clip_ratio=1e9)
-    track = scratch_track(run_of("attention", 2, "plain", recipe), range(2))
-    risks = [track.step(i, track.engine.data(Stream.TRAINING, i, recipe)) for i in range(12)]
+    state = scratch_state(run_of("attention", 2, "plain", recipe), range(2))
+    risks = [
+        state.step(i, state.engine.data(Stream.TRAINING, i, *recipe.data_at(i))) for i in range(12)
+    ]
     expected = np.mean(np.log(risks[:4]), axis=0)
     for later in risks[4:]:
         expected = 0.75 * expected + 0.25 * np.log(later)
-    np.testing.assert_allclose(track.log_risk, expected, rtol=1e-12)
+    np.testing.assert_allclose(state.log_risk, expected, rtol=1e-12)
 
 
 def test_tests_together_are_those_apart():
@@ -219,16 +261,6 @@ def test_a_seed_does_not_depend_on_its_block(engine: str):
         assert other["risk"] == pytest.approx(row["risk"], rel=ENGINES[engine][2])
     risks = [row["risk"] for row in block if row["arm"] == "joint"]
     assert len(set(risks)) == 50
-
-
-def test_whose_engine_serves_contexts():
-    class Own(GaussianContexts):
-        __module__ = "somebody.elses"
-
-    table = sources.load("table")
-    assert sources.engine_for(table.__new__(table), "moments") == "with_query"
-    assert sources.engine_for(CONTEXTS, "moments") == "moments"
-    assert sources.engine_for(Own(MIX, 3), "moments") == "moments"
 
 
 def test_rows_say_what_was_trained():
@@ -324,7 +356,7 @@ def test_a_diverged_seed_is_recorded_and_alone(engine: str, arm: str, monkeypatc
 
 
 def test_fine_tuning_a_diverged_plain_is_diverged(monkeypatch):
-    monkeypatch.setattr(training, "CHECK_EVERY", 10)
+    monkeypatch.setattr(loop, "CHECK_EVERY", 10)
     absurd = replace(runs_of("exact", ("plain",))[0], recipe=replace(EXACT, lr=1e80))
     rows = train(CONTEXTS, [absurd, *runs_of("exact", ("finetune",))], range(2))
     assert [row["status"] for row in rows] == ["diverged"] * 4
@@ -344,7 +376,7 @@ def test_the_worse_half_stops(warmup: float):
     recipe = replace(RACE, means_warmup=warmup)
     run = run_of("attention", 2, "joint", recipe)
     rows = by_seed(train(CONTEXTS, [run], range(8)), "joint")
-    free = scratch_track(replace(run, recipe=replace(recipe, race=())), range(8))
+    free = scratch_state(replace(run, recipe=replace(recipe, race=())), range(8))
     alive = {group: [4 * group + i for i in range(4)] for group in range(2)}
     seen = []
     for iteration in range(20):
@@ -440,12 +472,12 @@ def test_a_diverged_seed_loses_its_race_and_is_called_diverged(monkeypatch):
 def test_a_seed_that_its_last_step_ruined_does_not_win(monkeypatch):
     """It was the best so far, and what is left of it is not a number."""
     run = run_of("attention", 2, "joint", RACE)
-    track = scratch_track(run, range(4))
-    track.log_risk[:] = [0.0, 1.0, 2.0, 3.0]
-    track.theta[0, 5] = np.nan
-    track.race(10)
-    assert list(track.running) == [1, 2]
-    assert track.diverged_at[0] == 10
+    state = scratch_state(run, range(4))
+    state.log_risk[:] = [0.0, 1.0, 2.0, 3.0]
+    state.theta[0, 5] = np.nan
+    state.race(10)
+    assert list(state.running) == [1, 2]
+    assert state.diverged_at[0] == 10
 
 
 @pytest.mark.parametrize("stop_at", [15, 25, 38, 55])
@@ -468,19 +500,20 @@ def test_parameters_of_the_best_seed_are_kept(engine: str):
     """They have the risk that was reported; fine-tuning's have the frozen weights, too."""
     arms = ("plain", "finetune", "joint_heads")
     runs = runs_of(engine, arms)
-    trained = training.train(CONTEXTS, runs, range(3))
-    view = engines.load(runs[0].curve.model_class.view)(CONTEXTS)
+    trained = loop.train(CONTEXTS, runs, range(3))
+    loaded = engines.load(runs[0].curve.model_class.engine)(CONTEXTS)
     for run in runs:
         rows = by_seed(trained.rows, run.curve.arm)
         best = min(rows, key=lambda seed: rows[seed]["selection_risk"])
         kept = [row for row in trained.parameters if row["arm"] == run.curve.arm]
         assert {row["seed"] for row in kept} == {best}
         params = {
-            row["name"]: view.array(np.reshape(row["values"], (1, *row["shape"]))) for row in kept
+            row["name"]: loaded.from_numpy(np.reshape(row["values"], (1, *row["shape"])))
+            for row in kept
         }
         model = run.curve.build(MIX.dim, MIX.tasks)
         assert set(params) == {*model.weight_shapes, *model.trained_shapes(run.curve.trains)}
-        (test,) = view.test([(model, params)], run.recipe.test_contexts)
+        (test,) = loaded.test([(model, params)], run.recipe.test_contexts)
         assert test.report[0] == pytest.approx(rows[best]["risk"], rel=1e-6)
 
 
@@ -500,15 +533,15 @@ class InterruptError(Exception):
 
 def count_steps(monkeypatch, stop_at: int | None = None) -> list[str]:
     """Record every step's run; raise instead of step number `stop_at`."""
-    step, taken = Track.step, []
+    step, taken = TrainState.step, []
 
-    def counted(track: Track, *args):
+    def counted(state: TrainState, *args):
         if stop_at is not None and len(taken) >= stop_at:
             raise InterruptError
-        taken.append(track.run.key)
-        return step(track, *args)
+        taken.append(state.run.key)
+        return step(state, *args)
 
-    monkeypatch.setattr(Track, "step", counted)
+    monkeypatch.setattr(TrainState, "step", counted)
     return taken
 
 
@@ -534,7 +567,7 @@ def test_interrupted_training_goes_on_to_identical_rows(engine, stop_at, monkeyp
     assert 90 - stop_at <= len(taken) <= 90 - stop_at + 1
 
 
-def test_interrupted_in_the_second_view_the_first_is_not_trained_again(monkeypatch, tmp_path):
+def test_interrupted_in_the_second_engine_the_first_is_not_trained_again(monkeypatch, tmp_path):
     """60 steps of one layer, then 30 of two."""
     runs = runs_of("exact", ("plain", "finetune")) + runs_of("deep", ("plain",))
     expected = train(CONTEXTS, runs, range(2))
@@ -549,11 +582,11 @@ def test_interrupted_in_the_second_view_the_first_is_not_trained_again(monkeypat
 
 
 def test_divergence_survives_a_checkpoint(tmp_path):
-    track = scratch_track(run_of("attention", 1, "plain", EXACT), range(3))
-    track.note_divergence(20, np.array([1.0, math.nan, 2.0]))
+    state = scratch_state(run_of("attention", 1, "plain", EXACT), range(3))
+    state.note_divergence(20, np.array([1.0, math.nan, 2.0]))
     saved = Checkpoint(tmp_path / "c", "stamp", 60)
-    saved.save({}, track.state())
-    other = scratch_track(run_of("attention", 1, "plain", EXACT), range(3))
+    saved.save({}, state.arrays())
+    other = scratch_state(run_of("attention", 1, "plain", EXACT), range(3))
     other.restore(saved.load()[1])
     assert other.diverged_at.tolist() == [-1, 20, -1]
 
@@ -653,11 +686,11 @@ def test_mean_scale():
 def test_warmup_ends_at_the_mixtures_own_means(engine: str):
     """All of the data is that of the scaled mixture while they grow, and of the mixture after."""
     (run,) = runs_of(engine, ("plain",))
-    data = partial(scratch_track(run, range(1)).engine.data, Stream.TRAINING)
+    data = partial(scratch_state(run, range(1)).engine.data, Stream.TRAINING)
     growing = replace(run.recipe, means_warmup=0.5)
-    late, early = data(20, growing), data(3, growing)
-    assert late is data(20, run.recipe)
-    assert early is not data(3, run.recipe)
+    late, early = (data(i, *growing.data_at(i)) for i in (20, 3))
+    assert late is data(20, *run.recipe.data_at(20))
+    assert early is not data(3, *run.recipe.data_at(3))
 
 
 def test_only_the_first_seeds_of_a_run_are_trained():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from agreement import assert_same_means
-from decoupling.engines.gram_compiled import CompiledEngine
+from decoupling.engines.gram import CompiledEngine
 from decoupling.kernels import spectrum as kernel
 from decoupling.kernels.spectrum import spectrum
 from decoupling.problem import wide
@@ -165,9 +165,9 @@ def test_contexts_that_a_million_draws_do_not_have_are_estimated():
 def test_engines_weight_the_contexts():
     """Means of errors are the literal risk."""
     mix, n = mixture((3, 2, 2, 0.4))
-    model, arrays = mixtures.random_parameters(mix, "layered", "joint", range(2), 2, 0.09)
+    model, arrays = mixtures.random_parameters(mix, "deep_attention", "joint", range(2), 2, 0.09)
     engine = CompiledEngine(GaussianContexts(mix, n))
-    params = {name: engine.array(array) for name, array in arrays.items()}
+    params = {name: engine.from_numpy(array) for name, array in arrays.items()}
     found = engine.errors(model, params, engine.held_out(Stream.REPORT, 0, COUNT))
     sequences = literal.draw_sequences(mix, n, COUNT, torch.Generator().manual_seed(1))
     for seed in range(2):

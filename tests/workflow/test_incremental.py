@@ -102,9 +102,9 @@ def test_edit_after_training_trains_nothing(done: Project, edits: list, plan: di
 @pytest.mark.parametrize(
     ("edits", "settings"),
     [
-        (["train/track"], {"one", "two"}),
+        (["train/state"], {"one", "two"}),
         (["models/attention"], {"one"}),
-        (["models/layered", "engines/gram"], {"two"}),
+        (["models/deep_attention", "engines/gram"], {"two"}),
     ],
     ids=lambda value: " ".join(sorted(value)),
 )

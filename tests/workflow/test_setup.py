@@ -21,7 +21,7 @@ from decoupling.plan import comparisons, jobs
 
 from .conftest import ROOT, Project
 
-EXACT = {"engines.moments", "engines.with_query"}  # in NumPy, for any d
+EXACT = {"engines.moments"}  # in NumPy, for any d
 OLD = """
 import runpy, sys
 sys.version_info = (3, 10, 13)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from .. import models, sources
 from ..models.curve import Curve
-from ..train.recipe import Recipe, Run
+from ..train.recipe import KEYS, Recipe, Run
 from .settings import Block
-
-RECIPE_KEYS = tuple(f.name for f in fields(Recipe))
 
 
 def recipe_names() -> list[str]:
@@ -30,7 +28,7 @@ class RecipeBlock:
 
     @classmethod
     def read(cls, block: Block, seeds: int) -> RecipeBlock:
-        general = {key: value for key, value in block.items() if key in RECIPE_KEYS}
+        general = {key: value for key, value in block.items() if key not in ("seeds", "arms")}
         arms = {arm: _recipe(general | own) for arm, own in block.get("arms", {}).items()}
         return cls(min(seeds, block.get("seeds", seeds)), _recipe(general), arms)
 
@@ -119,4 +117,7 @@ def _gradient(recipe: Recipe) -> str:
 
 
 def _recipe(keys: Block) -> Recipe:
-    return Recipe(**(keys | {"race": tuple(keys.get("race", ()))}))
+    """Keys that are not of every recipe are the optimiser's."""
+    common = {key: value for key, value in keys.items() if key in KEYS}
+    options = tuple(sorted((key, value) for key, value in keys.items() if key not in KEYS))
+    return Recipe(**(common | {"race": tuple(keys.get("race", ())), "options": options}))

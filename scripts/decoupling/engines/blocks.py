@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..models import Arrays
-from . import weighted
-from .batches import BatchEngine
+from .base import BatchEngine, weighted
 
 
 class BlockEngine(BatchEngine):
-    """In single precision. Engines add `_pass`; `blocks` cuts a batch, says where a
-    context is (`filled`) and not what fills up a task's last block, and has the contexts' `weights`
-    in the risk."""
+    """In single precision. Engines add `_pass`. `blocks` cuts a batch: `filled` masks the padding
+    of a task's last block, and `weights` are the contexts' in the risk."""
 
     def __init__(
         self,
@@ -32,29 +30,23 @@ class BlockEngine(BatchEngine):
         self._blocks = lru_cache(maxsize=2)(blocks)
         self._threads = threads
 
-    def array(self, values: np.ndarray) -> np.ndarray:
+    def from_numpy(self, values: np.ndarray) -> np.ndarray:
         return values.astype(np.float32)
 
-    def numbers(self, array: np.ndarray) -> np.ndarray:
-        return array
-
-    def risk_and_gradient(self, model: Any, data: Any, params: Arrays, out: Arrays) -> np.ndarray:
-        with np.errstate(over="ignore", invalid="ignore"):  # diverged seeds are counted later
-            blocks = self._blocks(data)
-            errors, grad = self._pass(model, params, blocks, with_gradient=True)
-            model.pull_back(params, grad, out)
-            return (errors * blocks.weights).sum((1, 2), dtype=float) + self._noise_var
+    def run(self, forwarded: Any, data: Any) -> tuple[np.ndarray, Any]:
+        blocks = self._blocks(data)
+        errors, grad = self._pass(forwarded, blocks, with_gradient=True)
+        return (errors * blocks.weights).sum((1, 2), dtype=float) + self._noise_var, grad
 
     def errors(self, model: Any, params: Arrays, batch: Any) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
             blocks = self._blocks(batch)
-            errors, _ = self._pass(model, params, blocks, with_gradient=False)
+            errors, _ = self._pass(model.forward(params), blocks, with_gradient=False)
             return weighted(errors[:, blocks.filled], batch)
 
-    def _pass(
-        self, model: Any, params: Arrays, blocks: Any, *, with_gradient: bool
-    ) -> tuple[np.ndarray, Any]:
-        """Errors, [seeds, blocks, contexts], and the gradient that the model pulls back."""
+    def _pass(self, forwarded: Any, blocks: Any, *, with_gradient: bool) -> tuple[np.ndarray, Any]:
+        """Errors, [seeds, blocks, contexts], and the gradient with respect to what the model
+        forwards."""
         raise NotImplementedError
 
 

@@ -1,25 +1,124 @@
 """Batches of Gram matrices: for models of layers that see a context only through its own.
 
-A model gives `chain(params)`, what it is to the data (`models.layered.Chain`), and `pull_back`, the
-way back of the gradient. On a CPU the arithmetic is one compiled pass, in single precision; torch
-does it on a GPU, and where matrices are too large for that. The query integrates out: the error of
-a context is (v − β)ᵀΣx(v − β).
+A model forwards `models.deep_attention.Layers`. On a CPU the arithmetic is one compiled pass, in
+single precision; torch does it on a GPU, and where matrices are too large for that. The query
+integrates out: the error of a context is (v − β)ᵀΣx(v − β).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from ..kernels import LARGEST
-from .batches import BatchEngine
+import numpy as np
+
+from ..kernels import LARGEST, compiled, layers
+from ..kernels.layers import BLOCK, program
+from ..models.deep_attention import Layers
+from ..problem.gram import GramBatch
+from .base import BatchEngine
+from .blocks import BlockEngine, by_seeds, cut, owners, shares
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A batch cut into blocks of one task each, the last of which is filled up."""
+
+    grams: np.ndarray  # [blocks, P·BLOCK]
+    betas: np.ndarray  # [blocks, d·BLOCK]
+    filled: np.ndarray  # whether there is a context: [blocks, BLOCK]
+    weights: np.ndarray  # of the contexts in the risk, 0 where there is none: [blocks, BLOCK]
+    owners: np.ndarray  # whose each block is, [blocks]
+    tasks: int  # K
+
+
+def blocks(batch: GramBatch) -> Blocks:
+    counts = [beta.shape[1] for beta in batch.betas]
+    grams, betas = (cut(parts, BLOCK) for parts in (batch.packed, batch.betas))
+    return Blocks(
+        grams.reshape(len(grams), -1),
+        betas.reshape(len(betas), -1),
+        *shares(counts, BLOCK, batch.weights),
+        owners(counts, BLOCK),
+        len(counts),
+    )
+
+
+class CompiledEngine(BlockEngine):
+    def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
+        draw, wide = contexts.batch, contexts.wide_batch
+        super().__init__(draw, contexts.spec.noise_var, blocks, threads, wide)
+        self._sigma_x = contexts.spec.sigma_x.astype(np.float32).ravel()
+
+    def _pass(
+        self, forwarded: Layers, blocks: Blocks, *, with_gradient: bool
+    ) -> tuple[np.ndarray, Layers]:
+        seeds, depth, size, _ = forwarded.scores.shape
+        code = program(depth)
+        both = np.empty((seeds, depth, 2, 2, size, size), np.float32)  # each with its transpose
+        for i, matrices in enumerate((forwarded.scores, forwarded.values)):
+            both[:, :, i, 0], both[:, :, i, 1] = matrices, matrices.mT
+        both = both.reshape(seeds, 2 * depth, 2, -1)
+        prompted = forwarded.prompts is not None
+        prompts = _by_task(
+            forwarded.prompts if prompted else np.zeros((seeds, 1, size)), blocks.tasks
+        )
+        starts = _starts(forwarded, blocks.tasks)
+        errors = np.empty((seeds, len(blocks.owners), BLOCK), np.float32)
+        sums = [np.zeros(x.shape, np.float32) for x in (both[:, :, 0], prompts, starts)]
+        kernel = compiled(layers.run, size)
+
+        def run(part: slice) -> None:
+            kernel(
+                (0,) * size, (0,), code.groups, code.operations, code.forward, code.starts,
+                code.ends, code.places, with_gradient, prompted,
+                blocks.grams, blocks.betas, blocks.weights, blocks.owners,
+                both[part], prompts[part], starts[part], self._sigma_x,
+                errors[part], *(x[part] for x in sums),
+            )  # fmt: skip
+
+        by_seeds(run, seeds, self._threads)
+        return errors, _gradient(forwarded, starts, *sums)
+
+
+def _by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:
+    out = np.empty((len(vectors), tasks, vectors.shape[-1]), np.float32)
+    out[:] = vectors
+    return out
+
+
+def _starts(forwarded: Layers, tasks: int) -> np.ndarray:
+    """h_k, V_L h_k, V_{L−1}V_L h_k, …: [seeds, K, L + 1, D]."""
+    seeds, depth, size, _ = forwarded.scores.shape
+    found = np.empty((seeds, tasks, depth + 1, size), np.float32)
+    found[:, :, 0] = np.eye(size)[-1] if forwarded.heads is None else forwarded.heads
+    for i, layer in enumerate(reversed(range(depth))):
+        found[:, :, i + 1] = found[:, :, i] @ forwarded.values[:, layer].mT
+    return found
+
+
+def _gradient(
+    forwarded: Layers, starts: np.ndarray, d_matrices: np.ndarray, d_prompts: np.ndarray,
+    d_starts: np.ndarray,
+) -> Layers:  # fmt: skip
+    """What came back by matrix, prompt and start, as the gradient of the layers; starts are
+    products of heads and values themselves."""
+    seeds, depth, size, _ = forwarded.scores.shape
+    by_layer = d_matrices.reshape(seeds, depth, 2, size, size)
+    d_values = by_layer[:, :, 1].copy()
+    grad = d_starts[:, :, depth]
+    for layer in range(depth):
+        d_values[:, layer] += grad.mT @ starts[:, :, depth - 1 - layer]
+        grad = d_starts[:, :, depth - 1 - layer] + grad @ forwarded.values[:, layer]
+    return Layers(by_layer[:, :, 0], d_values, d_prompts, grad)
 
 
 def engine(contexts: Any, device: str = "cpu", threads: int = 1) -> BatchEngine:
     if device == "cpu" and contexts.spec.dim + 1 <= LARGEST:
-        from .gram_compiled import CompiledEngine as Engine
-    else:
-        from .gram_torch import TorchEngine as Engine
-    return Engine(contexts, device, threads)
+        return CompiledEngine(contexts, device, threads)
+    from .gram_torch import TorchEngine
+
+    return TorchEngine(contexts, device, threads)
 
 
 ENGINE = engine

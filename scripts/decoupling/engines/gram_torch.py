@@ -1,8 +1,8 @@
 """Batches of Gram matrices, in torch with autograd, on any device: for GPUs and for large d.
 
-The chain of `models.layered` is written out on vectors; contexts are the last, contiguous axis and
-come in blocks that stay in cache, so that the weights of one seed meet a block as one matrix
-product.
+The layers of `models.deep_attention` are written out on vectors; contexts are the last, contiguous
+axis and come in blocks that stay in cache, so that the weights of one seed meet a block as one
+matrix product.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..models.layered import Chain
+from ..models.deep_attention import Layers
 from ..problem.gram import GramBatch
-from .autograd import AutogradEngine, Tensors
+from .sequences import AutogradEngine, Tensors
 
 BLOCK = 512  # contexts at once: about 1 MB per vector of 50 seeds
 
@@ -53,15 +53,15 @@ class Contexts:
 class _Vectors:
     """The layers of every seed on one block of contexts."""
 
-    chain: Chain
+    layers: Layers
     contexts: Contexts
 
     def predictor(self) -> torch.Tensor:
         """v: [seeds, D, B]."""
-        seeds, layers, size, _ = self.chain.scores.shape
-        tasks, heads = self.contexts.tasks, self.chain.heads
+        seeds, layers, size, _ = self.layers.scores.shape
+        tasks, heads = self.contexts.tasks, self.layers.heads
         if heads is None:
-            vectors = self.chain.scores.new_zeros(seeds, size, tasks.shape[1])
+            vectors = self.layers.scores.new_zeros(seeds, size, tasks.shape[1])
             vectors[:, -1] = 1
         else:
             vectors = heads.mT @ tasks
@@ -71,18 +71,18 @@ class _Vectors:
 
     def _tokens(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
         """T_l v."""
-        inner = self._gram(layer, self.chain.values[:, layer] @ vectors)
-        return vectors.baddbmm(self.chain.scores[:, layer], inner)
+        inner = self._gram(layer, self.layers.values[:, layer] @ vectors)
+        return vectors.baddbmm(self.layers.scores[:, layer], inner)
 
     def _tokens_transposed(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
         """T_lᵀ v."""
-        inner = self._gram(layer, self.chain.scores[:, layer].mT @ vectors)
-        return vectors.baddbmm(self.chain.values[:, layer].mT, inner)
+        inner = self._gram(layer, self.layers.scores[:, layer].mT @ vectors)
+        return vectors.baddbmm(self.layers.values[:, layer].mT, inner)
 
     def _gram(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
         """The Gram matrix that enters `layer` (counted from 0), times v."""
         if layer == 0:
-            product, prompts = self.contexts.gram(vectors), self.chain.prompts
+            product, prompts = self.contexts.gram(vectors), self.layers.prompts
             if prompts is None:
                 return product
             own = (prompts @ vectors) * self.contexts.tasks  # p_kᵀv of the context's own task
@@ -91,16 +91,16 @@ class _Vectors:
         return self._tokens_transposed(below, self._gram(below, self._tokens(below, vectors)))
 
 
-def predictor(chain: Chain, contexts: Contexts) -> torch.Tensor:
+def predictor(layers: Layers, contexts: Contexts) -> torch.Tensor:
     """v of every seed and context, [seeds, D, B]."""
-    return _Vectors(chain, contexts).predictor()
+    return _Vectors(layers, contexts).predictor()
 
 
 class TorchEngine(AutogradEngine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
         draw, wide = contexts.batch, contexts.wide_batch
         super().__init__(draw, contexts.spec.noise_var, device, threads, wide)
-        self._sigma_x = self.array(contexts.spec.sigma_x)
+        self._sigma_x = self.from_numpy(contexts.spec.sigma_x)
 
     def _errors(self, model: Any, batch: GramBatch, params: Tensors) -> Iterator[torch.Tensor]:
         owners = np.repeat(np.arange(len(batch.betas)), [beta.shape[1] for beta in batch.betas])
@@ -112,6 +112,6 @@ class TorchEngine(AutogradEngine):
         )
         for start in range(0, batch.size, BLOCK):
             block = (np.ascontiguousarray(part[..., start : start + BLOCK]) for part in whole)
-            grams, tasks, betas, weights = map(self.array, block)
-            gap = predictor(model.chain(params), Contexts(grams, tasks))[:, :-1] - betas
+            grams, tasks, betas, weights = map(self.from_numpy, block)
+            gap = predictor(model.forward(params), Contexts(grams, tasks))[:, :-1] - betas
             yield (gap * (self._sigma_x @ gap)).sum(1) * weights

@@ -1,10 +1,13 @@
-"""One layer: the data enters only through moments of the Gram matrix, exact or of a batch.
+"""One layer: the data enters only through moments, exact or of a batch, which carry its risk.
 
-It is small algebra, compiled unless matrices are large, on the CPU whatever the device.
+A model forwards a `problem.one_layer.OneLayer`. It is small algebra in double precision, on the CPU
+whatever the device; that of a Gram matrix's moments is compiled unless matrices are large. The risk
+is exact, so the best seed is chosen by it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -13,32 +16,43 @@ import numpy as np
 
 from ..kernels import LARGEST, compiled, one_layer
 from ..models import Arrays
-from ..models.one_layer import OneLayer, risk, risk_and_gradient
 from ..problem.gram import GramBatch
-from ..problem.moments import Moments, packing
-from . import HELD_OUT, weighted
-from .one_layer import OneLayerEngine
+from ..problem.moments import Moments
+from ..problem.one_layer import OneLayer
+from ..problem.packing import packing
+from .base import Engine, RiskEstimate, weighted
 
 
-class MomentsEngine(OneLayerEngine):
-    chunk = HELD_OUT
-
+class MomentsEngine(Engine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
-        super().__init__(contexts, device, threads)
-        self._sigma_x = contexts.spec.sigma_x
-        self.held_out = lru_cache(maxsize=2)(contexts.wide_batch)
+        self._contexts = contexts
+        self._exact = contexts.moments()
+        self._scaled = lru_cache(maxsize=2)(contexts.moments)
+        self._batch = lru_cache(maxsize=2)(contexts.batch_moments)
 
-    def risk(self, moments: Moments, made: OneLayer) -> np.ndarray:
-        return risk(moments, made)
+    def data(self, stream: int, index: int, size: int | None, mean_scale: float, wide: bool) -> Any:
+        """Moments have no weighted contexts."""
+        if size is None:
+            return self._scaled(mean_scale)
+        return self._batch(stream, index, size, mean_scale)
 
-    def gradient(self, moments: Moments, made: OneLayer) -> tuple[np.ndarray, OneLayer]:
-        large = max(made.scores.shape[-1], len(moments.mass)) > LARGEST
-        return (risk_and_gradient if large else _in_one_pass)(moments, made)
+    def run(self, forwarded: OneLayer, data: Any) -> tuple[np.ndarray, OneLayer]:
+        if isinstance(data, Moments) and max(data.first.shape) <= LARGEST:
+            return in_one_pass(data, forwarded)
+        return data.risk_and_gradient(forwarded)
+
+    def test(self, trained: Sequence[tuple[Any, Arrays]], count: int) -> list[RiskEstimate]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = [self._exact.risk(model.forward(params)) for model, params in trained]
+        found = [np.maximum(risks, 0) for risks in found]  # differences of E[y²]s are rounded
+        return [RiskEstimate(risks, np.zeros_like(risks), risks) for risks in found]
+
+    def held_out(self, stream: int, index: int, size: int) -> GramBatch:
+        return self._contexts.wide_batch(stream, index, size)
 
     def errors(self, model: Any, params: Arrays, batch: GramBatch) -> np.ndarray:
-        """(u − β)ᵀΣx(u − β) of every seed and context, times its weight, [seeds, B], with
-        u = A₁(S + p_k p_kᵀ)a_k."""
-        made = model.one_layer(params)
+        """(u − β)ᵀΣx(u − β) with u = A₁(S + p_k p_kᵀ)a_k."""
+        made, sigma_x = model.forward(params), self._contexts.spec.sigma_x
         found = []
         for k, (grams, beta) in enumerate(zip(batch.grams, batch.betas, strict=True)):
             readout = made.readouts[min(k, len(made.readouts) - 1)]
@@ -47,12 +61,12 @@ class MomentsEngine(OneLayerEngine):
                 prompt = made.prompts[k]
                 features += ((prompt * readout).sum(1)[:, None] * prompt)[:, :, None]
             gap = made.scores @ features - beta
-            found.append((gap * (self._sigma_x @ gap)).sum(1))
+            found.append((gap * (sigma_x @ gap)).sum(1))
         return weighted(np.concatenate(found, axis=1), batch)
 
 
-def _in_one_pass(moments: Moments, model: OneLayer) -> tuple[np.ndarray, OneLayer]:
-    """As `risk_and_gradient`."""
+def in_one_pass(moments: Moments, model: OneLayer) -> tuple[np.ndarray, OneLayer]:
+    """As `moments.risk_and_gradient`."""
     seeds, _, size = model.scores.shape
     tasks, pack = len(moments.mass), packing(size)
     prompted = model.prompts is not None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HEIGHT = 2.6  # inches of a panel
 APART = 0.012  # of the x axis, between arms
-VIEW = "query_row"  # of models whose engine measures it
+ENGINE = "softmax"  # of models whose share it is
 
 
 class PromptShare(Figure):
@@ -37,7 +37,7 @@ class PromptShare(Figure):
 
     @staticmethod
     def drawn(setting: Setting) -> list[Curve]:
-        return [c for c in setting.curves if c.trains.prompted and c.model_class.view == VIEW]
+        return [c for c in setting.curves if c.trains.prompted and c.model_class.engine == ENGINE]
 
     def needs(self, config: Config) -> dict[str, list[str]]:
         return {"specs": self.bases, "prompt_share": self.bases}

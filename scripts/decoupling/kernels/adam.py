@@ -1,4 +1,4 @@
-"""A step of Adam in one pass; see `train.adam`."""
+"""A step of Adam in one pass; see `train.optimisers.adam`."""
 
 from __future__ import annotations
 

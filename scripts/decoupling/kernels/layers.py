@@ -1,6 +1,6 @@
 """Risk and gradient of L ≥ 2 layers on batches of Gram matrices, in one compiled pass.
 
-The predictor v = T_1 … T_L h (see `models.layered`) and its way back are one list of three
+The predictor v = T_1 … T_L h (see `models.deep_attention`) and its way back are one list of three
 operations on vectors, each on what the one before it wrote: PUSH a new vector Mx, ADD Mx to the
 vector below, and multiply by the Gram matrix, GRAM. The transpose of PUSH is ADD and that of GRAM
 is GRAM, so the way back is the list mirrored. Everything written stays on a tape; what belongs to

@@ -1,4 +1,4 @@
-"""Risk and gradient of one-layer models in one pass; see `models.one_layer` for the mathematics."""
+"""Risk and gradient of one-layer models in one pass; see `problem.one_layer`."""
 
 from __future__ import annotations
 

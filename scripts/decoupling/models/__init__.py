@@ -54,12 +54,13 @@ class Model:
     `heads` (h_k), both [seeds, K, D]; a prompt that all tasks share is [seeds, 1, D]. The arm
     decides which of them exist and which are trained. Without `heads`, h = e_D; a model whose heads
     are something else says so in `trained_shapes` and `lacks`.
-    What the engine of its view needs besides is in the view's module in `engines`.
+    All that the data meet of a model is what it `forward`s; a model whose gradient is torch's gives
+    `predict` instead (`engines.sequences`).
     Sizes of its own, beside d, K and L, are fields of its dataclass, and keys of a setting.
     """
 
     name: ClassVar[str]  # in the config
-    view: ClassVar[str]  # what it sees of the data: the engine it is trained by
+    engine: ClassVar[str]  # what trains it, by what it sees of the data: a module of `engines`
     recipe: ClassVar[str]  # the block of a protocol that says how it is trained
     references: ClassVar[tuple[str, ...]] = ()  # computed curves to compare it with
     contains_shallower: ClassVar[bool] = False  # whether one with a layer less is a case of it
@@ -88,7 +89,7 @@ class Model:
     def exact(cls) -> bool:
         """Whether moments are all it sees. Then the gradient and the test risk can be exact, and
         seeds share most of the work."""
-        return cls.view == "moments"
+        return cls.engine == "moments"
 
     @classmethod
     def has_theorem(cls) -> bool:
@@ -142,8 +143,25 @@ class Model:
         """What an arm has besides, and does not train."""
         return {"prompts": np.zeros((seeds, 1, self.dim + 1))} if arm.zero_prompt else {}
 
+    def forward(self, params: Mapping[str, Any]) -> Any:
+        """What the model's engine asks for, of its arrays."""
+        raise NotImplementedError
 
-def pull_back_prompts(by_task: np.ndarray, out: Arrays) -> None:
+    def backward(self, params: Arrays, grad: Any, out: Arrays) -> None:
+        """Write the gradient of the trained parameters, given that of what `forward` gave, to
+        `out`, which has their names and is zero where nothing was ever written."""
+        raise NotImplementedError
+
+
+def forward_prompts(params: Arrays, tasks: int) -> np.ndarray | None:
+    """p_k of the parameters, [seeds, K or 1, D], as [K, seeds, D]."""
+    if "prompts" not in params:
+        return None
+    prompts = params["prompts"].swapaxes(0, 1)
+    return np.broadcast_to(prompts, (tasks, *prompts.shape[1:]))
+
+
+def backward_prompts(by_task: np.ndarray, out: Arrays) -> None:
     """The gradient of every task's prompt, [seeds, K, D], to `out`; a shared prompt's is their
     sum."""
     if "prompts" in out:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from . import COMPILED, Arrays, Model, Shapes, pull_back_prompts
-from .one_layer import OneLayer, prompts_of
+from ..problem.one_layer import OneLayer
+from . import COMPILED, Arrays, Model, Shapes, backward_prompts, forward_prompts
 
 
 class Attention(Model):
     """`query`, `key`, `value` are Wq, Wk, Wv, [seeds, 1, D, D]; a shared head is h = e_D, fixed."""
 
     name = "attention"
-    view = "moments"
+    engine = "moments"
     recipe = "one_layer"
     contexts_per_minute = COMPILED
     references = ("theorem", "optimum", "centred")
@@ -19,18 +19,17 @@ class Attention(Model):
     def weight_shapes(self) -> Shapes:
         return dict.fromkeys(("query", "key", "value"), (1, self.dim + 1, self.dim + 1))
 
-    def one_layer(self, params: Arrays) -> OneLayer:
+    def forward(self, params: Arrays) -> OneLayer:
         """A₁ = the first d rows of WqWkᵀ, a_k = Wv h_k."""
         scores = params["query"][:, 0, : self.dim] @ params["key"][:, 0].mT
         if "heads" in params:
             readouts = (params["heads"] @ params["value"][:, 0].mT).swapaxes(0, 1)
         else:
             readouts = params["value"][None, :, 0, :, -1]
-        return OneLayer(scores, readouts, prompts_of(params, self.tasks))
+        return OneLayer(scores, readouts, forward_prompts(params, self.tasks))
 
-    def pull_back(self, params: Arrays, grad: OneLayer, out: Arrays) -> None:
-        """Write the gradient of the trained parameters, given that of A₁, a_k and p_k, to `out`.
-        What does not influence the prediction is left as it is there: zero."""
+    def backward(self, params: Arrays, grad: OneLayer, out: Arrays) -> None:
+        """As `Model.backward`. What does not influence the prediction is left as it is: zero."""
         if "query" in out:
             query, key = params["query"][:, 0, : self.dim], params["key"][:, 0]
             out["query"][:, 0, : self.dim] = grad.scores @ key
@@ -42,7 +41,7 @@ class Attention(Model):
         if "heads" in out:
             out["heads"][:] = grad.readouts.swapaxes(0, 1) @ params["value"][:, 0]
         if grad.prompts is not None:
-            pull_back_prompts(grad.prompts.swapaxes(0, 1), out)
+            backward_prompts(grad.prompts.swapaxes(0, 1), out)
 
 
 MODEL = Attention

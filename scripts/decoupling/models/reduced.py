@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import COMPILED, Arrays, Model, Shapes, pull_back_prompts
-from .one_layer import OneLayer, prompts_of
+from ..problem.one_layer import OneLayer
+from . import COMPILED, Arrays, Model, Shapes, backward_prompts, forward_prompts
 
 
 class Reduced(Model):
@@ -16,7 +16,7 @@ class Reduced(Model):
     """
 
     name = "reduced"
-    view = "moments"
+    engine = "moments"
     recipe = "one_layer"
     contexts_per_minute = COMPILED
     references = ("theorem",)  # which are its optimum
@@ -26,21 +26,20 @@ class Reduced(Model):
     def weight_shapes(self) -> Shapes:
         return {"weight": (self.dim, self.dim)}
 
-    def one_layer(self, params: Arrays) -> OneLayer:
+    def forward(self, params: Arrays) -> OneLayer:
         weight = params["weight"]
         seeds = len(weight)
         scores = np.zeros((seeds, self.dim, self.dim + 1))
         scores[..., : self.dim] = weight
         readouts = np.zeros((1, seeds, self.dim + 1))
         readouts[..., -1] = 1
-        return OneLayer(scores, readouts, prompts_of(params, self.tasks))
+        return OneLayer(scores, readouts, forward_prompts(params, self.tasks))
 
-    def pull_back(self, params: Arrays, grad: OneLayer, out: Arrays) -> None:
-        """As attention's."""
+    def backward(self, params: Arrays, grad: OneLayer, out: Arrays) -> None:
         if "weight" in out:
             out["weight"][:] = grad.scores[..., : self.dim]
         if grad.prompts is not None:
-            pull_back_prompts(grad.prompts.swapaxes(0, 1), out)
+            backward_prompts(grad.prompts.swapaxes(0, 1), out)
 
 
 MODEL = Reduced

@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import ATTENTION_HEADS, COMPILED, Arrays, Model, Shapes, pull_back_prompts
+from . import ATTENTION_HEADS, COMPILED, Arrays, Model, Shapes, backward_prompts
 
 
 @dataclass(frozen=True, eq=False)
-class QueryRow:
-    """What heads are to the data; also holds the gradient with respect to it."""
+class SoftmaxHeads:
+    """All that the data meet of the heads; also holds the gradient with respect to it."""
 
     scores: Any  # WkWqᵀ: [seeds, H, D, D]
     readouts: Any  # a_k: [seeds, K, H, D]
@@ -30,7 +30,7 @@ class Softmax(Model):
     """`query`, `key`, `value` are Wq, Wk, Wv of every head, [seeds, H, D, D]."""
 
     name = "softmax"
-    view = "query_row"
+    engine = "softmax"
     recipe = "softmax"
     contexts_per_minute = COMPILED
     prompt_is_heard = True  # a prompt of zeros has its share of the weights
@@ -53,17 +53,16 @@ class Softmax(Model):
             return None
         return f"{heads} attention head{'s' if heads > 1 else ''}"
 
-    def query_row(self, params: Mapping[str, Any]) -> QueryRow:
+    def forward(self, params: Mapping[str, Any]) -> SoftmaxHeads:
         """Of NumPy's arrays, or of torch's."""
         value, prompts = params["value"], params.get("prompts")
         if "heads" in params:
             readouts = (value[:, None] @ params["heads"][:, :, None, :, None])[..., 0]
         else:
             readouts = value[:, None, :, :, -1]
-        return QueryRow(params["key"] @ params["query"].mT, readouts, prompts)
+        return SoftmaxHeads(params["key"] @ params["query"].mT, readouts, prompts)
 
-    def pull_back(self, params: Arrays, grad: QueryRow, out: Arrays) -> None:
-        """Write the gradient of the trained parameters, given that of the row, to `out`."""
+    def backward(self, params: Arrays, grad: SoftmaxHeads, out: Arrays) -> None:
         if "query" in out:
             out["key"][:] = grad.scores @ params["query"]
             out["query"][:] = grad.scores.mT @ params["key"]
@@ -74,11 +73,11 @@ class Softmax(Model):
                 out["value"][..., -1] = grad.readouts.sum(1)
         if "heads" in out:
             out["heads"][:] = np.einsum("skhi,shij->skj", grad.readouts, params["value"])
-        pull_back_prompts(grad.prompts, out)
+        backward_prompts(grad.prompts, out)
 
     def predict(self, params: Mapping[str, Any], tokens: Any, queries: Any, tasks: Any) -> Any:
         """Of torch's tensors, where nothing is compiled: see `engines.sequences`."""
-        row = self.query_row(params)
+        row = self.forward(params)
         chosen = row.readouts.expand(-1, self.tasks, -1, -1)[:, tasks]  # [seeds, B, H, D]
         u = row.scores[:, None, :, :, :-1] @ queries[:, None, :, None]
         u = u[..., 0]

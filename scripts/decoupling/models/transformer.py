@@ -26,7 +26,7 @@ class Transformer(Model):
     from 1."""
 
     name = "transformer"
-    view = "sequences"
+    engine = "sequences"
     recipe = "transformer"
     contains_shallower = True  # a block that adds nothing
     prompt_is_heard = True

@@ -17,7 +17,8 @@ from ..figures import Figure
 from ..figures.lines import COMPUTED
 from ..models.arms import ARMS
 from ..models.curve import Curve
-from ..train.recipe import BATCH_STEP
+from ..train import optimisers
+from ..train.recipe import ARM_KEYS, BATCH_STEP, KEYS, Recipe
 from .messages import schema_text
 
 SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's
@@ -46,6 +47,16 @@ class Problem:
         return f"{keys.lstrip('.') or 'config'}: {self.text}"
 
 
+def model_problems() -> Iterator[str]:
+    """Of the models' own files, not of the config."""
+    served = {engine for source in sources.blocks().values() for engine in source.ENGINES}
+    for module, model in models.modules().items():
+        engine = getattr(model, "engine", None)
+        if engine not in served:
+            fix = f"use one of {', '.join(sorted(served))}"
+            yield f"models/{module}.py: no source serves the engine {engine!r}; {fix}"
+
+
 def schema_problems(raw: Block, schema: Mapping[str, Any]) -> set[Problem]:
     """Of every block alone."""
     schema = _filled(schema)
@@ -58,8 +69,9 @@ def schema_problems(raw: Block, schema: Mapping[str, Any]) -> set[Problem]:
 
 
 def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with the lists that the library has: arms, models, recipes."""
+    """The schema with the lists that the library has: arms, models, recipes and their keys."""
     defs = dict(schema["$defs"])
+    defs["recipe"] = _recipe_schema(defs["recipe"])
     defs["arm"] = defs["arm"] | {"enum": list(ARMS)}
     defs["dashed"] = defs["dashed"] | {"enum": [*COMPUTED, *models.names(), "none"]}
     properties = defs["protocol"]["properties"] | {
@@ -70,6 +82,16 @@ def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
     properties = defs["setting"]["properties"] | {"models": named}
     defs["setting"] = defs["setting"] | {"properties": properties}
     return {**schema, "$defs": defs}
+
+
+def _recipe_schema(block: Mapping[str, Any]) -> dict[str, Any]:
+    """With the fields of a recipe and the options of optimisers; `block` has what is of neither."""
+    own = block["properties"]
+    differing = {"properties": {key: KEYS[key] for key in ARM_KEYS}}
+    arms = own["arms"] | {"additionalProperties": own["arms"]["additionalProperties"] | differing}
+    chosen = KEYS["optimiser"] | {"enum": list(optimisers.modules())}
+    keys = KEYS | {"optimiser": chosen} | optimisers.keys()
+    return {**block, "properties": keys | own | {"arms": arms}}
 
 
 def _schema_problems(path: Path, schema: Mapping[str, Any], value: Any) -> Iterator[Problem]:
@@ -146,7 +168,7 @@ def setting_problems(setting: Setting, block: Block) -> list[str]:
         except InputError as error:
             found += error.problems
     for curve in setting.curves:
-        if sources.engine_of(setting.source, curve.model_class.view) is None:
+        if curve.model_class.engine not in source.ENGINES:
             if curve.layers > 1:
                 fix = "serves models of one layer; use layers: [1]"
                 found.append(f"settings.{name}.layers: a {setting.source} {fix}")
@@ -154,7 +176,7 @@ def setting_problems(setting: Setting, block: Block) -> list[str]:
                 served = [
                     model.name
                     for model in models.modules().values()
-                    if model.takes(1) and sources.engine_of(setting.source, model.view)
+                    if model.takes(1) and model.engine in source.ENGINES
                 ]
                 fix = f"cannot serve {curve.model}; use {' or '.join(sorted(served))}"
                 found.append(f"settings.{name}.models: a {setting.source} {fix}")
@@ -227,6 +249,18 @@ def taken_problems(raw: Block) -> Iterator[Problem]:
             yield Problem((key, name), "the name is taken; use another")
 
 
+def option_problems(raw: Block) -> Iterator[Problem]:
+    """Options of an optimiser that a recipe does not have."""
+    for name, protocol in raw["protocols"].items():
+        for recipe in sorted(set(recipe_names()) & set(protocol)):
+            chosen = protocol[recipe].get("optimiser", Recipe.optimiser)
+            for key in sorted(set(protocol[recipe]) & set(optimisers.keys())):
+                able = [one for one, made in optimisers.modules().items() if key in made.KEYS]
+                if chosen not in able:
+                    text = f"is an option of {' or '.join(able)}; set optimiser, or remove it"
+                    yield Problem(("protocols", name, recipe, key), text)
+
+
 def recipe_problems(
     protocols: Mapping[str, Protocol], settings: Iterable[Setting]
 ) -> Iterator[Problem]:
@@ -242,7 +276,7 @@ def recipe_problems(
             found = {model for model in models.modules().values() if model.recipe == recipe}
             found |= {curve.model_class for curve in trained.get(recipe, ())}
             exact = all(model.exact() for model in found)
-            if block.general.wide_contexts and {model.view for model in found} != {"gram"}:
+            if block.general.wide_contexts and {model.engine for model in found} != {"gram"}:
                 text = "only linear attention of several layers has these; remove it"
                 yield Problem(("protocols", name, recipe, "wide_contexts"), text)
             for key, text in _training_problems(protocol, block, exact):

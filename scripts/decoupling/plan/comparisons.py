@@ -9,7 +9,7 @@ from .. import sources
 from ..config import Config
 from ..config.protocols import Protocol
 from ..config.settings import Setting
-from ..engines import HELD_OUT
+from ..engines.base import HELD_OUT
 from ..figures.prompt_share import PromptShare
 from ..models.curve import Curve
 from ..problem.family import controls
@@ -136,8 +136,7 @@ def modules(config: Config, setting: str) -> list[str]:
     source = config.settings[setting].source
     found = {f"sources.{source}.contexts"}
     for curve in _members(config, setting):
-        engine = sources.engine_of(source, curve.model_class.view)
-        found |= {f"models.{curve.module}", f"engines.{engine}"}
+        found |= {f"models.{curve.module}", f"engines.{curve.model_class.engine}"}
     return sorted(found)
 
 

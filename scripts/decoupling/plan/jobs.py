@@ -18,7 +18,7 @@ from ..problem.mixture import TaskMixture
 from ..tables import FIGURE_TABLES
 from ..train.recipe import Run
 
-SEQUENCES = ("sequences", "query_row")  # views
+SEQUENCES = ("sequences", "softmax")  # engines that train on tokens
 BATCH = 8192  # contexts, as large as batches are
 MOST_MINUTES = 24 * 60  # a day, the limit of many a partition
 CLUSTERS = 300  # for memory; how many there are is in the file
@@ -116,9 +116,14 @@ def modules(setting: Setting) -> list[str]:
     """The modules that a setting's training loads by name."""
     found = {f"sources.{setting.source}.contexts"}
     for curve in setting.curves:
-        engine = sources.engine_of(setting.source, curve.model_class.view)
-        found |= {f"models.{curve.module}", f"engines.{engine}"}
+        found |= {f"models.{curve.module}", f"engines.{curve.model_class.engine}"}
     return sorted(found)
+
+
+def optimisers(protocol: Protocol, setting: Setting) -> list[str]:
+    """The same, of its protocol."""
+    found = {run.recipe.optimiser for run in setting_runs(protocol, setting)}
+    return sorted(f"train.optimisers.{name}" for name in found)
 
 
 def mem_mb(setting: Setting) -> int:
@@ -126,7 +131,7 @@ def mem_mb(setting: Setting) -> int:
     base = 1000 if all(curve.model_class.exact() for curve in setting.curves) else 2000
     dim, _ = sources.blocks()[setting.source].shape(setting.block)
     # What grows with n: the tokens of a batch, where sequences are trained on.
-    sequences = any(curve.model_class.view in SEQUENCES for curve in setting.curves)
+    sequences = any(curve.model_class.engine in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
     return base + moments_mb(setting) + round(tokens)
 
@@ -163,7 +168,7 @@ def priority(protocol: Protocol, setting: Setting, n: int) -> int:
 
     def work(curve: Curve) -> float:
         weights = sum(math.prod(shape) for shape in curve.build().weight_shapes.values())
-        length = n if curve.model_class.view in SEQUENCES else 1
+        length = n if curve.model_class.engine in SEQUENCES else 1
         return _minutes(protocol, curve) * weights * length
 
     return round(sum(map(work, _trained(setting))))

@@ -23,9 +23,12 @@ def load(
 ) -> Config:
     """The config, or InputError with the key's path, what is wrong and the fix, a line each.
 
-    `schema` is config/schema.yaml; what models, sources and kinds say of themselves is added to it.
+    `schema` is config/schema.yaml; what models, sources, kinds and optimisers say of
+    themselves is added to it.
     `published` has the (setting, arm) pairs that an overlay can show.
     """
+    if lines := [*checks.model_problems()]:
+        raise InputError(lines)
     found = checks.schema_problems(raw, schema)
     broken = {problem.path[:2] for problem in found}
     settings, lines = {}, sorted(map(str, found))
@@ -80,6 +83,7 @@ def _with_varied(config: Config, raw: Block) -> Config:
             own = [*checks.figure_problems(figure, made, config)]
             varied += made
         found += [*own, *checks.name_problems(figure, config.settings)]
+    found += checks.option_problems(raw)
     found += checks.recipe_problems(config.protocols, [*config.settings.values(), *varied])
     found += checks.taken_problems(raw)
     if found:

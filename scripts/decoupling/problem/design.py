@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .moments import packing
+from .packing import packing
 
 SLICE = 65_536  # contexts at a time
 

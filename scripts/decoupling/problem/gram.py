@@ -15,7 +15,7 @@ import numpy as np
 from ..kernels.normals import normals
 from ..kernels.sampling import pack_grams
 from .mixture import TaskMixture
-from .moments import packing
+from .packing import packing
 from .streams import generator
 from .wide import WideContexts
 from .wishart import below, diagonal

@@ -9,12 +9,15 @@ same `Moments`. Symmetric index pairs are packed: P = D(D+1)/2 of them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import one_layer
 from .mixture import TaskMixture
+from .one_layer import OneLayer
+from .packing import Packing, packing
 
 if TYPE_CHECKING:
     from .gram import GramBatch
@@ -44,37 +47,13 @@ class Moments:
         """`second` and `cross` of the mixture as one task, for models that share the head."""
         return self.second.sum(0, keepdims=True), self.cross.sum(0, keepdims=True)
 
+    def risk(self, model: OneLayer) -> np.ndarray:
+        """The risk of every seed, [seeds]."""
+        return one_layer.risk(self, model)
 
-@dataclass(frozen=True, eq=False)
-class Packing:
-    """Index tables between D×D symmetric matrices and their P packed entries."""
-
-    size: int  # D
-    rows: np.ndarray  # i of packed entry, [P]
-    cols: np.ndarray  # j ≥ i of packed entry, [P]
-    position: np.ndarray  # packed position of (i, j), [D, D]
-    multiplicity: np.ndarray  # 1 on the diagonal, 2 off it, [P]
-
-    def square(self, packed: np.ndarray) -> np.ndarray:
-        """[…, P] to […, D, D]."""
-        return packed.take(self.position, -1)
-
-    def outer(self, vectors: np.ndarray) -> np.ndarray:
-        """vvᵀ packed, each entry times its multiplicity: […, D] to […, P]."""
-        return vectors.take(self.rows, -1) * vectors.take(self.cols, -1) * self.multiplicity
-
-    def pack(self, matrices: np.ndarray) -> np.ndarray:
-        """Symmetric matrices packed, each entry times its multiplicity: [seeds, D, D] to […, P]."""
-        flat = matrices.reshape(len(matrices), -1)
-        return flat.take(self.rows * self.size + self.cols, -1) * self.multiplicity
-
-
-@cache
-def packing(size: int) -> Packing:
-    rows, cols = np.triu_indices(size)
-    position = np.zeros((size, size), dtype=int)
-    position[rows, cols] = position[cols, rows] = np.arange(len(rows))
-    return Packing(size, rows, cols, position, np.where(rows == cols, 1.0, 2.0))
+    def risk_and_gradient(self, model: OneLayer) -> tuple[np.ndarray, OneLayer]:
+        """The same, and its gradient with respect to A₁, a_k and p_k."""
+        return one_layer.risk_and_gradient(self, model)
 
 
 def batch_moments(batch: GramBatch, mix: TaskMixture) -> Moments:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import engines, sources
+from .. import engines
 from ..models.curve import Curve
 from ..problem.streams import Stream
 from ..tables import BAYES_BOUND
@@ -62,11 +62,11 @@ def _errors(
 ) -> dict[Curve, np.ndarray]:
     """Of every context, times its weight, [count]."""
     found = {}
-    for view in dict.fromkeys(member.model_class.view for member in members):
-        engine, loaded = engines.load(sources.engine_for(contexts, view))(contexts), {}
+    for name in dict.fromkeys(member.model_class.engine for member in members):
+        engine, loaded = engines.load(name)(contexts), {}
         for member in members:
-            if member.model_class.view == view:
-                arrays = {name: engine.array(x[None]) for name, x in parameters[member].items()}
+            if member.model_class.engine == name:
+                arrays = {key: engine.from_numpy(x[None]) for key, x in parameters[member].items()}
                 loaded[member] = member.build(contexts.spec.dim, contexts.spec.tasks), arrays
         parts: dict[Curve, list[np.ndarray]] = {member: [] for member in loaded}
         for index, first in enumerate(range(0, count, engine.chunk)):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..models.curve import Curve
-from ..models.one_layer import OneLayer
+from ..problem.one_layer import OneLayer
 from ..sources.table.baselines import baselines
 from ..sources.table.spec import Fold
 from ..sources.table.tokens import Contexts
@@ -24,7 +24,7 @@ def held_out_rows(
     found = {}
     for member, params in parameters.items():
         made = member.build(fold.mix.dim, fold.mix.tasks)
-        layer = made.one_layer({name: a[None] for name, a in params.items()})
+        layer = made.forward({name: a[None] for name, a in params.items()})
         found[member.model, member.layers, member.arm] = predict(layer, contexts, grams)
     ordinary = baselines(fold, n, contexts)
     found |= {(BASELINE, 1, name): values for name, values in ordinary.items()}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..models.curve import Curve
-from ..models.softmax import QueryRow
+from ..models.softmax import SoftmaxHeads
 from ..problem.sequences import SequenceBatch
 from ..problem.streams import Stream
 
@@ -24,7 +24,7 @@ def prompt_shares(
     batch = contexts.sequences(Stream.REPORT, 0, CONTEXTS)
     for member, params in parameters.items():
         model = member.build(contexts.spec.dim, contexts.spec.tasks)
-        weights = shares(model.query_row({name: x[None] for name, x in params.items()}), batch)
+        weights = shares(model.forward({name: x[None] for name, x in params.items()}), batch)
         for place, head in enumerate(np.argsort(-weights.mean(1), kind="stable")):
             yield {
                 **member.point,
@@ -36,7 +36,7 @@ def prompt_shares(
             }
 
 
-def shares(row: QueryRow, batch: SequenceBatch) -> np.ndarray:
+def shares(row: SoftmaxHeads, batch: SequenceBatch) -> np.ndarray:
     """The prompt's weight in every head and context, [H, B], of the only seed."""
     found = []
     for k, (tokens, query) in enumerate(zip(batch.tokens, batch.queries, strict=True)):

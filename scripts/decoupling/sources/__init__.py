@@ -3,17 +3,18 @@
 A source is a folder with two modules: `block`, which makes a spec of a block in the config, and
 `contexts`, which makes what training sees of a spec. An edit to the first trains nothing.
 
-`block` has PROPERTIES and REQUIRED, its keys, and
+`block` has PROPERTIES and REQUIRED, its keys; ENGINES, those that it serves; and
 
     shape(block)                       (d, K)
     make_spec(name, block)             a TaskMixture; theory takes it for Gaussian, and so does the
                                        Bayes-optimal risk, which another source may go below
 
 `contexts` has a class CONTEXTS, whose `spec` and `n` are what it was given; Σx and σ² of a risk are
-the spec's. What views ask it for:
+the spec's. What engines ask it for:
 
     read(spec, n)                                     itself, of a spec's text
-    moments(mean_scale=1.0)                           exact `problem.moments.Moments`
+    moments(mean_scale=1.0)                           exact moments, with `risk` and
+                                                      `risk_and_gradient` of a one-layer model
     batch_moments(stream, index, size, mean_scale)    the same of a batch
     batch(stream, index, size, mean_scale=1.0)        a `problem.gram.GramBatch`
     wide_batch(…)                                     one with weights, for risks; it can be `batch`
@@ -21,8 +22,7 @@ the spec's. What views ask it for:
 
 Arrays of a batch are lists by task, contexts last. Batch `index` of a `stream` is always the same
 one. `mean_scale` s asks for tasks with means sμ_k. Targets are without the query's noise: engines
-add σ² to the risk. ENGINES in the folder's `__init__.py` says which views it serves, and by which
-engine, if not all by their own.
+add σ² to the risk.
 """
 
 from __future__ import annotations
@@ -54,17 +54,3 @@ def source_of(block: Mapping[str, Any]) -> str:
     """The source that a setting names; else the one whose own key it has, or the default."""
     own = (name for name, made in blocks().items() if getattr(made, "KEY", None) in block)
     return block.get("source", next(own, DEFAULT))
-
-
-def engine_of(source: str, view: str) -> str | None:
-    """The engine that serves a view; None where the source has nothing to serve it with."""
-    served = getattr(import_module(f"{__name__}.{source}"), "ENGINES", {view: view})
-    return served.get(view)
-
-
-def engine_for(contexts: Any, view: str) -> str | None:
-    """The same of contexts: their source's, or the view's own for a class from elsewhere."""
-    module = type(contexts).__module__
-    if not module.startswith(f"{__name__}."):
-        return view
-    return engine_of(module.removeprefix(f"{__name__}.").partition(".")[0], view)

@@ -23,9 +23,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..models.arms import ARMS
-from ..models.one_layer import OneLayer, best_readouts, features, risk, risk_and_gradient
 from ..problem.mixture import TaskMixture
 from ..problem.moments import Moments, centred, merged, population_moments
+from ..problem.one_layer import OneLayer, best_readouts, features, risk, risk_and_gradient
 
 OPTIMUM_ARMS = (
     *("plain", "shared", "finetune", "joint", "heads", "joint_heads"),

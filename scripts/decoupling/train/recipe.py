@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -13,26 +13,81 @@ from ..models.curve import Curve
 BATCH_STEP = 64  # contexts
 CONTINUATION_STAGES = 200  # steps in which the means grow
 
+WHOLE = {"type": "integer", "minimum": 1}
+POSITIVE = {"type": "number", "exclusiveMinimum": 0}
+SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+YES_OR_NO = {"type": "boolean"}
+SHARES = {
+    "type": "array",
+    "uniqueItems": True,
+    "items": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+}
+
+
+def _key(default: Any, text: str, schema: Mapping[str, Any], *, arm: bool = False) -> Any:
+    """A field that is a key of the config's recipes: its description, its JSON schema, and whether
+    it can differ for an arm."""
+    return field(default=default, metadata={"key": {"description": text, **schema}, "arm": arm})
+
+
+def _arm_key(default: Any, text: str, schema: Mapping[str, Any]) -> Any:
+    return _key(default, text, schema, arm=True)
+
 
 @dataclass(frozen=True)
 class Recipe:
     """How one arm is trained. The defaults are the paper's, with the exact gradient."""
 
-    gradient: str | int = "exact"  # or the contexts in a batch
-    iterations: int = 20_000
-    lr: float = 1e-3
-    schedule: str = "constant"  # or "cosine", from lr to 0
-    means_warmup: float = 0.0  # share of training over which all μ_k grow from 0 to themselves
-    prompt_lr_factor: float = 1.0  # prompts' rate over lr: they must go furthest
-    prompts_with_means: bool = False  # prompts' rate grows with the means: before, they only wander
-    clip_ratio: float | None = None  # longest gradient of a seed over its running risk
-    forgetting: float | None = None  # f: Adam's mean of squares keeps 1 − t^−f of itself at step t
-    init_std: float = 0.1
-    test_contexts: int = 65_536  # of each of the two held-out sets, where the risk is estimated
-    batch_growth: float = 1.0  # batches of the last iteration over `gradient`, the first's
-    race: tuple[float, ...] = ()  # shares of training after which the worse half of the seeds stops
-    race_group: int = 0  # seeds that race together: the first so many, the next so many, …
-    wide_contexts: bool = False  # batches have more of the contexts that deep models depend on
+    gradient: str | int = _key(
+        "exact",
+        "exact (linear attention of one layer only), or the number of contexts in a batch",
+        {"oneOf": [{"const": "exact"}, WHOLE]},
+    )
+    iterations: int = _arm_key(20_000, "Steps; fine-tuned arms have as many again", WHOLE)
+    lr: float = _arm_key(1e-3, "Learning rate (the peak, with a schedule)", POSITIVE)
+    schedule: str = _arm_key(
+        "constant", "constant, or cosine from lr to 0", {"enum": ["constant", "cosine"]}
+    )
+    means_warmup: float = _arm_key(
+        0.0, "Share of training over which all task means grow from 0 to their values", SHARE
+    )
+    prompt_lr_factor: float = _arm_key(
+        1.0, "The prompts' learning rate as a multiple of lr", POSITIVE
+    )
+    prompts_with_means: bool = _arm_key(  # before there are means, prompts only wander
+        False, "Whether the prompts' rate grows as the means do in means_warmup", YES_OR_NO
+    )
+    clip_ratio: float | None = _arm_key(
+        None,
+        "Longest gradient of a seed as a multiple of its running risk; longer ones are cut to it",
+        POSITIVE,
+    )
+    optimiser: str = _key("adam", "What makes a step of a gradient", {"type": "string"})
+    options: tuple[tuple[str, float], ...] = ()  # the optimiser's own, by name
+    init_std: float = _arm_key(0.1, "Standard deviation of the initial parameters", POSITIVE)
+    test_contexts: int = _key(
+        65_536,
+        "Contexts in each held-out set (selection, report), where the risk is estimated",
+        {"type": "integer", "minimum": 2},
+    )
+    batch_growth: float = _key(
+        1.0,
+        "Size of the last batch as a multiple of the first, which `gradient` is",
+        {"type": "number", "minimum": 1},
+    )
+    race: tuple[float, ...] = _arm_key(
+        (), "Shares of training after which the worse half of the seeds stops", SHARES
+    )
+    race_group: int = _key(
+        0,
+        "Seeds that race together; seeds, and those of a job, are a multiple of it",
+        {"type": "integer", "minimum": 2},
+    )
+    wide_contexts: bool = _key(
+        False,
+        "Whether batches have more of the rare contexts that deeper models depend on, with weights",
+        YES_OR_NO,
+    )
 
     def lr_at(self, iteration: int) -> float:
         if self.schedule == "cosine":
@@ -45,6 +100,12 @@ class Recipe:
             return self.gradient
         size = self.gradient * self.batch_growth ** (iteration / self.iterations)
         return max(1, round(size / BATCH_STEP)) * BATCH_STEP
+
+    def data_at(self, iteration: int) -> tuple[int | None, float, bool]:
+        """What an engine is asked for: the contexts of a batch, None for the exact gradient; the
+        scale of the means; whether contexts are wide."""
+        size = None if self.gradient == "exact" else self.batch_at(iteration)
+        return size, self.mean_scale_at(iteration), self.wide_contexts
 
     @property
     def contexts(self) -> float:
@@ -68,6 +129,10 @@ class Recipe:
         return min(1.0, math.floor(progress * CONTINUATION_STAGES) / CONTINUATION_STAGES)
 
 
+KEYS = {f.name: f.metadata["key"] for f in fields(Recipe) if f.metadata}
+ARM_KEYS = [f.name for f in fields(Recipe) if f.metadata and f.metadata["arm"]]
+
+
 @dataclass(frozen=True)
 class Run:
     """One thing to train: a curve at one n, by a recipe."""
@@ -84,5 +149,7 @@ class Run:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Run:
         """Of what JSON says of it."""
-        recipe = Recipe(**{**fields["recipe"], "race": tuple(fields["recipe"]["race"])})
-        return cls(**{**fields, "curve": Curve.from_dict(fields["curve"]), "recipe": recipe})
+        recipe = fields["recipe"]
+        lists = {"race": tuple(recipe["race"]), "options": tuple(map(tuple, recipe["options"]))}
+        made = {"curve": Curve.from_dict(fields["curve"]), "recipe": Recipe(**{**recipe, **lists})}
+        return cls(**{**fields, **made})

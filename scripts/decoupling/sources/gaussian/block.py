@@ -13,6 +13,7 @@ from ...problem.mixture import TaskMixture
 WEIGHT_SUM_TOLERANCE = 1e-9
 SYMMETRY_TOLERANCE = 1e-10
 
+ENGINES = ("gram", "moments", "sequences", "softmax")
 PROPERTIES = {  # JSON schemas of the keys; matrices and vectors are looked at below
     "d": {"description": "Dimension of x", "type": "integer", "minimum": 1, "maximum": 200},
     "weights": {"description": "Task probabilities", "type": "array", "minItems": 1},

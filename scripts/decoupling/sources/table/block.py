@@ -9,6 +9,7 @@ from typing import Any
 from ...errors import InputError
 from . import FOLDS
 
+ENGINES = ("moments",)
 KEY = "table"  # a block that has it has this source
 FIGURE = "real"  # the kind of figure that its settings have
 RECIPE = "table"  # the block of a protocol that trains it, where there is one

@@ -1,8 +1,7 @@
 """Batches of sequences of which a model needs the query's row of softmax attention only.
 
-A model gives `query_row(params)`, what it is to the data (`models.softmax.QueryRow`), and
-`pull_back`, the way back of the gradient. On a CPU the arithmetic is one compiled pass, in single
-precision; on a GPU, and where matrices are too large for that, torch does it by the model's
+A model forwards `models.softmax.SoftmaxHeads`. On a CPU the arithmetic is one compiled pass, in
+single precision; on a GPU, and where matrices are too large for that, torch does it by the model's
 `predict` (`engines.sequences`).
 """
 
@@ -15,10 +14,9 @@ import numpy as np
 
 from ..kernels import LARGEST, compiled, softmax
 from ..kernels.softmax import BLOCK
-from ..models import Arrays
-from ..models.softmax import QueryRow
+from ..models.softmax import SoftmaxHeads
 from ..problem.sequences import SequenceBatch, at_a_time
-from .batches import BatchEngine
+from .base import BatchEngine
 from .blocks import BlockEngine, by_seeds, cut, owners, shares
 
 
@@ -55,33 +53,29 @@ class CompiledEngine(BlockEngine):
         self.chunk = at_a_time(contexts.n, contexts.spec.dim)
 
     def _pass(
-        self, model: Any, params: Arrays, blocks: Blocks, *, with_gradient: bool
-    ) -> tuple[np.ndarray, QueryRow]:
-        return self._run(model.query_row(params), blocks, with_gradient=with_gradient)
-
-    def _run(
-        self, row: QueryRow, cut: Blocks, *, with_gradient: bool
-    ) -> tuple[np.ndarray, QueryRow]:
-        """Errors, [seeds, blocks, BLOCK], and the gradient with respect to the row."""
-        seeds, heads, size, _ = row.scores.shape
-        prompted = row.prompts is not None
-        scores = np.ascontiguousarray(row.scores.reshape(seeds, heads, -1), np.float32)
-        readouts = _by_task(row.readouts, cut.tasks)
-        prompts = _by_task(row.prompts if prompted else np.zeros((seeds, 1, size)), cut.tasks)
-        errors = np.empty((seeds, len(cut.owners), BLOCK), np.float32)
+        self, forwarded: SoftmaxHeads, blocks: Blocks, *, with_gradient: bool
+    ) -> tuple[np.ndarray, SoftmaxHeads]:
+        seeds, heads, size, _ = forwarded.scores.shape
+        prompted = forwarded.prompts is not None
+        scores = np.ascontiguousarray(forwarded.scores.reshape(seeds, heads, -1), np.float32)
+        readouts = _by_task(forwarded.readouts, blocks.tasks)
+        prompts = _by_task(
+            forwarded.prompts if prompted else np.zeros((seeds, 1, size)), blocks.tasks
+        )
+        errors = np.empty((seeds, len(blocks.owners), BLOCK), np.float32)
         sums = [np.zeros(x.shape, np.float32) for x in (scores, readouts, prompts)]
         kernel = compiled(softmax.run, size)
 
         def run(part: slice) -> None:
             kernel(
                 (0,) * size, (0,), with_gradient, prompted,
-                cut.tokens, cut.queries, cut.targets, cut.weights, cut.owners,
+                blocks.tokens, blocks.queries, blocks.targets, blocks.weights, blocks.owners,
                 scores[part], readouts[part], prompts[part],
                 errors[part], *(x[part] for x in sums),
             )  # fmt: skip
 
         by_seeds(run, seeds, self._threads)
-        return errors, QueryRow(sums[0].reshape(row.scores.shape), *sums[1:])
+        return errors, SoftmaxHeads(sums[0].reshape(forwarded.scores.shape), *sums[1:])
 
 
 def _by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:

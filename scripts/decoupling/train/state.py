@@ -1,4 +1,4 @@
-"""The state of one run in training, over a block of seeds."""
+"""A run in training, over a block of seeds: its arrays and its step."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ..engines import TestRisk
-from . import adam
+from ..engines.base import Engine, RiskEstimate
+from . import optimisers
 from .recipe import Run
 
 log = logging.getLogger(__name__)
 
-STATE = ("theta", "first", "second")  # what a step changes and the next one needs
-MEMORY = 300  # batches, about, that a running risk is the mean of; older ones count less
+MEMORY = 300  # averaging window of the running risk, in batches; older ones count less
 
 
-class Track:
+class TrainState:
     """A run's parameters for a block of seeds, and its optimiser's state.
 
     All trained parameters of a seed are one row of `theta`, their gradient one row of `grad`;
@@ -30,7 +29,7 @@ class Track:
     def __init__(
         self,
         run: Run,
-        engine: Any,
+        engine: Engine,
         shape: tuple[int, int],
         seeds: Sequence[int],
         frozen: Mapping[str, Any] | None = None,
@@ -38,20 +37,25 @@ class Track:
         """`shape` is (d, K)."""
         self.run, self.engine, self.seeds = run, engine, seeds
         self.model = run.curve.build(*shape)
+        self.optimiser = optimisers.load(run.recipe.optimiser)
         self.shapes = self.model.trained_shapes(run.curve.trains)
         initial = self.model.initial_values(run.curve.trains, seeds, run.recipe.init_std)
         fixed = self.model.fixed_values(run.curve.trains, len(seeds))
-        frozen = (frozen or {}) | {name: engine.array(value) for name, value in fixed.items()}
-        self._hold(*(engine.array(x) for x in _flat_and_zeros(initial, len(seeds))), frozen)
+        frozen = (frozen or {}) | {name: engine.from_numpy(value) for name, value in fixed.items()}
+        flat = np.concatenate([x.reshape(len(seeds), -1) for x in initial.values()], axis=1)
+        zeros = np.zeros_like(flat)
+        optimiser_state = {name: engine.from_numpy(zeros.copy()) for name in self.optimiser.STATE}
+        self._hold(engine.from_numpy(flat), engine.from_numpy(zeros), optimiser_state, frozen)
         self.running = np.arange(len(seeds))  # positions in `seeds`
         self.stopped_at = np.full(len(seeds), -1)  # iteration after which its race was lost
         self.diverged_at = np.full(len(seeds), -1)  # iteration at which it was seen
         self.log_risk = np.zeros(len(seeds))  # logarithm of the running risk, of running seeds
-        self._rates = engine.array(self._rate_factors())
+        self._options = dict(run.recipe.options)
+        self._rates = engine.from_numpy(self._rate_factors())
 
-    def _hold(self, theta: Any, grad: Any, first: Any, second: Any, frozen: Mapping) -> None:
-        self.theta, self.grad, self.first, self.second = theta, grad, first, second
-        self._frozen = frozen
+    def _hold(self, theta: Any, grad: Any, optimiser_state: Mapping, frozen: Mapping) -> None:
+        self.theta, self.grad = theta, grad
+        self.optimiser_state, self._frozen = optimiser_state, frozen
         self.params = {**frozen, **self._views(theta)}
         self._grads = self._views(grad)
 
@@ -81,7 +85,7 @@ class Track:
         return rates
 
     def step(self, iteration: int, data: Any) -> np.ndarray:
-        """One step of Adam; returns every seed's risk before it."""
+        """One step of the optimiser; returns every seed's risk before it."""
         risks = self.engine.risk_and_gradient(self.model, data, self.params, self._grads)
         recipe = self.run.recipe
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -90,16 +94,16 @@ class Track:
                 self.log_risk += share * (np.log(risks) - self.log_risk)
             if recipe.clip_ratio is not None:
                 self._clip(recipe.clip_ratio * np.exp(self.log_risk))
-            state = self.theta, self.first, self.second
             rates, lr = self._rates_at(iteration), recipe.lr_at(iteration)
-            adam.update(*state, self.grad, rates, lr, iteration + 1, recipe.forgetting)
+            arrays = self.theta, self.optimiser_state, self.grad
+            self.optimiser.update(*arrays, rates, lr, iteration + 1, **self._options)
         return risks
 
     def _clip(self, most: np.ndarray) -> None:
         """Cut longer gradients to `most`, [running seeds]. In double precision: the square of what
         brings a seed back from far away can be more than single precision has."""
-        lengths = np.linalg.norm(self.engine.numbers(self.grad).astype(float), axis=1)
-        self.grad *= self.engine.array((most / lengths).clip(max=1)[:, None])
+        lengths = np.linalg.norm(self.engine.to_numpy(self.grad).astype(float), axis=1)
+        self.grad *= self.engine.from_numpy((most / lengths).clip(max=1)[:, None])
 
     def note_divergence(self, iteration: int, risks: np.ndarray) -> None:
         bad = self.running[~np.isfinite(risks)]
@@ -117,7 +121,7 @@ class Track:
         last steps' accidents would decide. Who races with whom is decided by the seeds' numbers,
         not by the job they are in.
         """
-        ruined = ~np.isfinite(self.engine.numbers(self.theta)).all(1)
+        ruined = ~np.isfinite(self.engine.to_numpy(self.theta)).all(1)
         self.note_divergence(iteration, np.where(ruined, np.nan, self.log_risk))
         risks = np.where(self.diverged_at[self.running] < 0, self.log_risk, np.nan)
         group_size = self.run.recipe.race_group
@@ -135,35 +139,36 @@ class Track:
     def _keep(self, places: np.ndarray) -> None:
         """Only these of the running seeds."""
         self.running, self.log_risk = self.running[places], self.log_risk[places]
-        arrays = (self.theta, self.grad, self.first, self.second)
-        frozen = {name: value[places] for name, value in self._frozen.items()}
-        self._hold(*(array[places] for array in arrays), frozen)
+        optimiser_state, frozen = (
+            {name: value[places] for name, value in arrays.items()}
+            for arrays in (self.optimiser_state, self._frozen)
+        )
+        self._hold(self.theta[places], self.grad[places], optimiser_state, frozen)
 
-    def best(self, test: TestRisk) -> tuple[int, dict[str, np.ndarray]] | None:
+    def best(self, test: RiskEstimate) -> tuple[int, dict[str, np.ndarray]] | None:
         """The running seed with the least selection risk, and its parameters; of those that count
         as ok."""
         usable = np.isfinite(test.report) & (self.diverged_at[self.running] < 0)
         if not usable.any():
             return None
         place = int(np.nanargmin(np.where(usable, test.selection, np.inf)))
-        params = {name: self.engine.numbers(value)[place] for name, value in self.params.items()}
+        params = {name: self.engine.to_numpy(value)[place] for name, value in self.params.items()}
         return self.seeds[self.running[place]], params
 
-    def state(self) -> dict[str, np.ndarray]:
+    def arrays(self) -> dict[str, np.ndarray]:
         """All that changes in training, for the checkpoint."""
-        arrays = {name: self.engine.numbers(getattr(self, name)) for name in STATE}
         counts = ("running", "stopped_at", "diverged_at", "log_risk")
-        return arrays | {name: getattr(self, name) for name in counts}
+        stepped = {name: self.engine.to_numpy(array) for name, array in self._stepped().items()}
+        return stepped | {name: getattr(self, name) for name in counts}
 
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        self._keep(state["running"])
-        for name in STATE:
-            getattr(self, name)[:] = self.engine.array(state[name])
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        self._keep(arrays["running"])
+        for name, array in self._stepped().items():
+            array[:] = self.engine.from_numpy(arrays[name])
         for name in ("stopped_at", "diverged_at", "log_risk"):
-            getattr(self, name)[:] = state[name]
+            getattr(self, name)[:] = arrays[name]
 
-
-def _flat_and_zeros(values: Mapping[str, np.ndarray], seeds: int) -> list[np.ndarray]:
-    """Parameters with a row per seed; and zeros for the gradient and Adam's two means."""
-    flat = np.concatenate([value.reshape(seeds, -1) for value in values.values()], axis=1)
-    return [flat, *(np.zeros_like(flat) for _ in range(3))]
+    def _stepped(self) -> dict[str, Any]:
+        """What a step changes and the next one needs."""
+        kept = {f"optimiser.{name}": array for name, array in self.optimiser_state.items()}
+        return {"theta": self.theta, **kept}

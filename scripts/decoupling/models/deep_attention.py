@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from . import COMPILED, Arrays, Model, Shapes, pull_back_prompts
+from . import COMPILED, Arrays, Model, Shapes, backward_prompts
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
-    """What the layers are to the data; also holds the gradient with respect to it."""
+class Layers:
+    """All that the data meet of the layers; also holds the gradient with respect to it."""
 
     scores: Any  # A_l = WqWkᵀ: [seeds, L, D, D]
     values: Any  # V_l: [seeds, L, D, D]
@@ -23,11 +23,11 @@ class Chain:
     heads: Any  # h_k: [seeds, K, D], or None for e_D
 
 
-class Layered(Model):
+class DeepAttention(Model):
     """`query`, `key`, `value` are Wq, Wk, Wv of every layer, [seeds, L, D, D]."""
 
     name = "attention"
-    view = "gram"
+    engine = "gram"
     recipe = "deep"
     contexts_per_minute = COMPILED
     contains_shallower = True  # A_L = 0; of one layer, whose prediction has no residual, as h → 0
@@ -40,20 +40,19 @@ class Layered(Model):
     def weight_shapes(self) -> Shapes:
         return dict.fromkeys(("query", "key", "value"), (self.layers, self.dim + 1, self.dim + 1))
 
-    def chain(self, params: Any) -> Chain:
+    def forward(self, params: Any) -> Layers:
         """Of NumPy's arrays, or of torch's."""
         scores = params["query"] @ params["key"].mT
-        return Chain(scores, params["value"], params.get("prompts"), params.get("heads"))
+        return Layers(scores, params["value"], params.get("prompts"), params.get("heads"))
 
-    def pull_back(self, params: Arrays, grad: Chain, out: Arrays) -> None:
-        """Write the gradient of the trained parameters, given that of the chain, to `out`."""
+    def backward(self, params: Arrays, grad: Layers, out: Arrays) -> None:
         if "query" in out:
             out["query"][:] = grad.scores @ params["key"]
             out["key"][:] = grad.scores.mT @ params["query"]
             out["value"][:] = grad.values
         if "heads" in out:
             out["heads"][:] = grad.heads
-        pull_back_prompts(grad.prompts, out)
+        backward_prompts(grad.prompts, out)
 
 
-MODEL = Layered
+MODEL = DeepAttention

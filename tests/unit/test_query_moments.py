@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from decoupling.models.one_layer import OneLayer
-from decoupling.models.with_query import risk, risk_and_gradient
 from decoupling.problem import query_moments
+from decoupling.problem.one_layer import OneLayer
 from decoupling.problem.query_moments import QueryMoments, RawMoments, assemble
 
 DIM, TASKS, N, COUNT, SEEDS = 3, 2, 4, 300, 4
@@ -79,7 +78,7 @@ MODELS = [(heads, prompts) for heads in (1, TASKS) for prompts in (False, True)]
 @pytest.mark.parametrize(("heads", "prompts"), MODELS)
 def test_risk_is_the_literal_one(literal, moments, heads: int, prompts: bool):
     made = model(heads, prompts)
-    assert risk(moments, made) == pytest.approx(literal.risk(made), rel=1e-12)
+    assert moments.risk(made) == pytest.approx(literal.risk(made), rel=1e-12)
 
 
 def test_slices_sum_to_the_whole(literal, monkeypatch):
@@ -95,14 +94,14 @@ def test_slices_sum_to_the_whole(literal, monkeypatch):
 @pytest.mark.parametrize(("heads", "prompts"), MODELS)
 def test_gradient_is_the_slope_of_the_risk(moments, heads: int, prompts: bool):
     made, rng = model(heads, prompts), np.random.default_rng(0)
-    _, grad = risk_and_gradient(moments, made)
+    _, grad = moments.risk_and_gradient(made)
     for name in ("scores", "readouts", "prompts"):
         value = getattr(made, name)
         if value is None:
             assert getattr(grad, name) is None
             continue
         step = 1e-5 * rng.standard_normal(value.shape)
-        ahead, behind = (risk(moments, replace(made, **{name: value + s})) for s in (step, -step))
+        ahead, behind = (moments.risk(replace(made, **{name: value + s})) for s in (step, -step))
         slope = (getattr(grad, name) * step).sum()
         assert (ahead - behind).sum() / 2 == pytest.approx(slope, rel=1e-5)
 
@@ -113,4 +112,4 @@ def test_shifted_labels(literal):
     shifted = assemble([raw.less(s) for raw, s in zip(literal.raw(), slopes, strict=True)])
     y = literal.y - np.einsum("bid,bd->bi", literal.x, slopes[literal.task])
     made = model(TASKS, True)
-    assert risk(shifted, made) == pytest.approx(replace(literal, y=y).risk(made), rel=1e-10)
+    assert shifted.risk(made) == pytest.approx(replace(literal, y=y).risk(made), rel=1e-10)

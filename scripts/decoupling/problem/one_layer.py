@@ -10,17 +10,20 @@ seeds; tasks come first ([K, seeds, D]).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..problem.moments import Moments, packing
+from .packing import packing
+
+if TYPE_CHECKING:
+    from .moments import Moments
 
 
 @dataclass(frozen=True, eq=False)
 class OneLayer:
-    """What a one-layer model is to the data; also holds the gradient with respect to it."""
+    """All that the data meet of a one-layer model; also holds the gradient with respect to it."""
 
     scores: np.ndarray  # A₁: [seeds, d, D]
     readouts: np.ndarray  # a_k: [K, seeds, D], or [1, seeds, D] where tasks share the head
@@ -117,11 +120,3 @@ def _readout_moments(moments: Moments, readouts: np.ndarray) -> tuple[np.ndarray
 def _apply(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """A symmetric matrix per seed, [seeds, D, D], on vectors per task and seed, [K, seeds, D]."""
     return (vectors.swapaxes(0, 1) @ matrices).swapaxes(0, 1)
-
-
-def prompts_of(params: Mapping[str, np.ndarray], tasks: int) -> np.ndarray | None:
-    """p_k of the parameters, [seeds, K or 1, D], as [K, seeds, D]."""
-    if "prompts" not in params:
-        return None
-    prompts = params["prompts"].swapaxes(0, 1)
-    return np.broadcast_to(prompts, (tasks, *prompts.shape[1:]))

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import engines, sources
-from ..engines import TestRisk
+from .. import engines
+from ..engines.base import RiskEstimate
 from ..problem.streams import Stream
 from .checkpoint import Checkpoint
 from .recipe import Run
-from .track import Track
+from .state import TrainState
 
 log = logging.getLogger(__name__)
 
@@ -50,36 +50,40 @@ def train(
     """Train every run for a block of seeds. A run that is fine-tuned needs its model's `plain`
     among the others."""
     job = _Job(contexts, seeds, checkpoint)
-    tracks: dict[str, Track] = {}
-    for view in dict.fromkeys(run.curve.model_class.view for run in runs):
-        engine = engines.load(sources.engine_for(contexts, view))(contexts, device, threads)
-        wanted = [run for run in runs if run.curve.model_class.view == view]
+    states: dict[str, TrainState] = {}
+    for name in dict.fromkeys(run.curve.model_class.engine for run in runs):
+        engine = engines.load(name)(contexts, device, threads)
+        wanted = [run for run in runs if run.curve.model_class.engine == name]
         scratch = [run for run in wanted if run.curve.trains.weights]
         tuned = [run for run in wanted if not run.curve.trains.weights]
-        found = [job.track(run, engine) for run in scratch]
-        job.run_stage(f"{view}, training", Stream.TRAINING, found)
-        job.plain |= {_owner(track.run): track for track in found if track.run.curve.arm == "plain"}
-        tuning = [job.track(run, engine, job.plain[_owner(run)]) for run in tuned]
-        job.run_stage(f"{view}, fine-tuning", Stream.FINE_TUNING, tuning)
-        tracks |= {track.run.key: track for track in (*found, *tuning)}
-    reported = [tracks[run.key] for run in runs if run.reported]
+        found = [job.start(run, engine) for run in scratch]
+        job.run_stage(f"{name}, training", Stream.TRAINING, found)
+        job.plain |= {_owner(state.run): state for state in found if state.run.curve.arm == "plain"}
+        tuning = [job.start(run, engine, job.plain[_owner(run)]) for run in tuned]
+        job.run_stage(f"{name}, fine-tuning", Stream.FINE_TUNING, tuning)
+        states |= {state.run.key: state for state in (*found, *tuning)}
+    reported = [states[run.key] for run in runs if run.reported]
     tests = _tests(reported)
     trained = Trained([], [])
-    for track in reported:
-        job.report(track, tests[track], trained)
+    for state in reported:
+        job.report(state, tests[state], trained)
     return trained
 
 
-def _tests(tracks: Sequence[Track]) -> dict[Track, TestRisk]:
+def _tests(states: Sequence[TrainState]) -> dict[TrainState, RiskEstimate]:
     """Those on the same held-out contexts are tested together, so that these are drawn once."""
-    alike: dict[tuple[Any, int], list[Track]] = {}
-    for track in tracks:
-        alike.setdefault((track.engine, track.run.recipe.test_contexts), []).append(track)
-    found: dict[Track, TestRisk] = {}
+    alike: dict[tuple[Any, int], list[TrainState]] = {}
+    for state in states:
+        alike.setdefault((state.engine, state.run.recipe.test_contexts), []).append(state)
+    found: dict[TrainState, RiskEstimate] = {}
     for (engine, count), members in alike.items():
-        tests = engine.test([(track.model, track.params) for track in members], count)
+        tests = engine.test([(state.model, state.params) for state in members], count)
         found |= dict(zip(members, tests, strict=True))
     return found
+
+
+def _data(state: TrainState, stream: Stream, iteration: int) -> Any:
+    return state.engine.data(stream, iteration, *state.run.recipe.data_at(iteration))
 
 
 def _owner(run: Run) -> tuple[str, int]:
@@ -94,45 +98,42 @@ class _Job:
         self.contexts, self.seeds, self.checkpoint = contexts, seeds, checkpoint
         saved = checkpoint.load() if checkpoint else None
         self.progress, self.saved = saved or ({"finished": []}, {})
-        self.finished: dict[str, list[Track]] = {}
-        self.plain: dict[tuple[str, int], Track] = {}  # by whose weights they are
+        self.finished: dict[str, list[TrainState]] = {}
+        self.plain: dict[tuple[str, int], TrainState] = {}  # by whose weights they are
 
-    def track(self, run: Run, engine: Any, plain: Track | None = None) -> Track:
+    def start(self, run: Run, engine: Any, plain: TrainState | None = None) -> TrainState:
         """Fine-tuning has the weights, and the seeds, with which `plain` came to its end."""
         shape = self.contexts.spec.dim, self.contexts.spec.tasks
         if plain is None:
-            return Track(run, engine, shape, self._seeds(run))
+            return TrainState(run, engine, shape, self._seeds(run))
         seeds = [plain.seeds[i] for i in plain.running]
-        return Track(run, engine, shape, seeds, plain.params)
+        return TrainState(run, engine, shape, seeds, plain.params)
 
     def _seeds(self, run: Run) -> list[int]:
         return [seed for seed in self.seeds if run.seeds is None or seed < run.seeds]
 
-    def run_stage(self, name: str, stream: Stream, tracks: list[Track]) -> None:
-        """Train the tracks together, from where the checkpoint left them."""
-        iterations = max((track.run.recipe.iterations for track in tracks), default=0)
-        first = self._restore(name, tracks, iterations)
+    def run_stage(self, name: str, stream: Stream, states: list[TrainState]) -> None:
+        """Train the states together, from where the checkpoint left them."""
+        iterations = max((state.run.recipe.iterations for state in states), default=0)
+        first = self._restore(name, states, iterations)
         progress = _Progress(f"{self.contexts.spec.name} n={self.contexts.n} {name}", first)
         for iteration in range(first, iterations):
-            active = [t for t in tracks if iteration < t.run.recipe.iterations]
-            risks = [
-                track.step(iteration, track.engine.data(stream, iteration, track.run.recipe))
-                for track in active
-            ]
+            active = [s for s in states if iteration < s.run.recipe.iterations]
+            risks = [state.step(iteration, _data(state, stream, iteration)) for state in active]
             done = iteration + 1
             if done % CHECK_EVERY == 0 or done == iterations:
-                for track, values in zip(active, risks, strict=True):
-                    track.note_divergence(done, values)
-            for track in active:
+                for state, values in zip(active, risks, strict=True):
+                    state.note_divergence(done, values)
+            for state in active:
                 # Fine-tuning has only the winners of plain's race.
-                if track.run.curve.trains.weights and done in track.run.recipe.race_at:
-                    track.race(done)
+                if state.run.curve.trains.weights and done in state.run.recipe.race_at:
+                    state.race(done)
             progress.show(done, iterations, active, risks)
-            self._save_if_due(name, done, tracks)
-        self.finished[name] = tracks
+            self._save_if_due(name, done, states)
+        self.finished[name] = states
 
-    def _restore(self, name: str, tracks: Sequence[Track], iterations: int) -> int:
-        """Put the tracks where the checkpoint has them; at which iteration that is."""
+    def _restore(self, name: str, states: Sequence[TrainState], iterations: int) -> int:
+        """Put the states where the checkpoint has them; at which iteration that is."""
         if name in self.progress["finished"]:
             first = iterations
         elif self.progress.get("stage") == name:
@@ -140,24 +141,24 @@ class _Job:
             log.info("%s: going on from iteration %d", name, first)
         else:
             return 0
-        for i, track in enumerate(tracks):
+        for i, state in enumerate(states):
             names = [key for key in self.saved if key.startswith(f"{name}/{i}/")]
-            track.restore({key.rpartition("/")[2]: self.saved[key] for key in names})
+            state.restore({key.rpartition("/")[2]: self.saved[key] for key in names})
         return first
 
-    def _save_if_due(self, name: str, iteration: int, tracks: Sequence[Track]) -> None:
+    def _save_if_due(self, name: str, iteration: int, states: Sequence[TrainState]) -> None:
         if self.checkpoint and self.checkpoint.due:
             progress = {"stage": name, "iteration": iteration, "finished": list(self.finished)}
             arrays = {
                 f"{stage}/{i}/{key}": array
-                for stage, members in {**self.finished, name: tracks}.items()
-                for i, track in enumerate(members)
-                for key, array in track.state().items()
+                for stage, members in {**self.finished, name: states}.items()
+                for i, state in enumerate(members)
+                for key, array in state.arrays().items()
             }
             self.checkpoint.save(progress, arrays)
 
-    def report(self, track: Track, test: TestRisk, trained: Trained) -> None:
-        run = track.run
+    def report(self, state: TrainState, test: RiskEstimate, trained: Trained) -> None:
+        run = state.run
         point = {
             "setting": self.contexts.spec.name,
             "n": self.contexts.n,
@@ -168,8 +169,8 @@ class _Job:
         columns = [test.report, test.error, test.selection]
         columns.append(np.full(len(test.report), None) if test.tail is None else test.tail)
         values = zip(*(column.tolist() for column in columns), strict=True)
-        tested = dict(zip(track.running.tolist(), values, strict=True))
-        places = {seed: place for place, seed in enumerate(track.seeds)}
+        tested = dict(zip(state.running.tolist(), values, strict=True))
+        places = {seed: place for place, seed in enumerate(state.seeds)}
         for seed in self._seeds(run):
             place = places.get(seed)
             risk, error, selection, tail = tested.get(place, (math.nan, math.nan, math.nan, None))
@@ -178,7 +179,7 @@ class _Job:
                 lost = plain.diverged_at[plain.seeds.index(seed)]
                 stopped, diverged = 0, min(lost, 0)
             else:
-                stopped, diverged = track.stopped_at[place], track.diverged_at[place]
+                stopped, diverged = state.stopped_at[place], state.diverged_at[place]
             trained.rows.append(
                 {
                     **point,
@@ -191,7 +192,7 @@ class _Job:
                     "tail_share": tail,
                 }
             )
-        best = track.best(test)
+        best = state.best(test)
         if best:
             seed, params = best
             trained.parameters.extend(
@@ -227,7 +228,7 @@ class _Progress:
         self.started = self.shown = time.monotonic()
 
     def show(
-        self, done: int, iterations: int, tracks: Sequence[Track], risks: Sequence[np.ndarray]
+        self, done: int, iterations: int, states: Sequence[TrainState], risks: Sequence[np.ndarray]
     ) -> None:
         now = time.monotonic()
         if now - self.shown < HEARTBEAT_SECONDS and done != iterations:
@@ -235,8 +236,8 @@ class _Progress:
         self.shown = now
         rate = (done - self.first) / (now - self.started)
         found = ", ".join(
-            f"{track.run.key} {np.nan_to_num(values, nan=np.inf).min():.4f}/{_median(values):.4f}"
-            for track, values in zip(tracks, risks, strict=True)
+            f"{state.run.key} {np.nan_to_num(values, nan=np.inf).min():.4f}/{_median(values):.4f}"
+            for state, values in zip(states, risks, strict=True)
         )
         log.info(
             "%s: %d/%d, best/median risk %s, %.0f it/s, ETA %.0f s",

@@ -1,0 +1,132 @@
+"""What every engine has, and what those share whose models are tested on held-out contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..problem.streams import Stream
+
+HELD_OUT = 65_536  # contexts at a time where the risk is estimated
+TAIL = 0.001  # of the held-out contexts
+
+Params = Mapping[str, Any]  # the engine's arrays by name, batched over seeds
+
+
+@dataclass(frozen=True, eq=False)
+class RiskEstimate:
+    """The test risk of every seed, [seeds] each."""
+
+    report: np.ndarray
+    error: np.ndarray  # the standard error of `report`
+    selection: np.ndarray  # what the best seed is chosen by
+    tail: np.ndarray | None = None  # share of it that few contexts make up; None if it is exact
+
+
+class DeviceError(RuntimeError):
+    """The device that was asked for is not there."""
+
+
+class Engine:
+    """Trains and tests models on a source's contexts at one n.
+
+    A model gives `forward(params)`, which is all that the data meet of it, and `backward`, which
+    carries the gradient with respect to that back to the parameters. Engines differ in `run`.
+    """
+
+    chunk = HELD_OUT  # held-out contexts at a time
+
+    def from_numpy(self, values: np.ndarray) -> Any:
+        """NumPy's numbers as the engine's arrays."""
+        return values
+
+    def to_numpy(self, array: Any) -> np.ndarray:
+        return array
+
+    def data(self, stream: int, index: int, size: int | None, mean_scale: float, wide: bool) -> Any:
+        """What a step sees: batch `index` of a stream with `size` contexts, or what gives the exact
+        gradient where that is None; task means times a scale; `wide`, with weighted contexts."""
+        raise NotImplementedError
+
+    def run(self, forwarded: Any, data: Any) -> tuple[np.ndarray, Any]:
+        """Every seed's risk, and its gradient with respect to what the model forwards."""
+        raise NotImplementedError
+
+    def risk_and_gradient(self, model: Any, data: Any, params: Params, out: Params) -> np.ndarray:
+        """Every seed's risk; the gradient of what is trained goes into `out`."""
+        with np.errstate(over="ignore", invalid="ignore"):  # diverged seeds are counted later
+            risks, grad = self.run(model.forward(params), data)
+            model.backward(params, grad, out)
+        return risks
+
+    def test(self, trained: Sequence[tuple[Any, Params]], count: int) -> list[RiskEstimate]:
+        """The test risk of each (model, params), on `count` contexts if it is not exact."""
+        raise NotImplementedError
+
+    def held_out(self, stream: int, index: int, size: int) -> Any:
+        """A batch of held-out contexts, weighted where the source has such."""
+        raise NotImplementedError
+
+    def errors(self, model: Any, params: Params, batch: Any) -> np.ndarray:
+        """Of every seed and context, without the noise of the query's label, times the context's
+        weight: [seeds, B]."""
+        raise NotImplementedError
+
+
+class BatchEngine(Engine):
+    """The test risk is estimated on held-out contexts, and the best seed chosen on another set of
+    them, because a minimum over noisy estimates is biased low."""
+
+    def __init__(self, draw: Callable, noise_var: float, wide: Callable | None = None) -> None:
+        """`draw(stream, index, size, mean_scale)` gives a batch, and `wide` one of the same
+        distribution with weights, by which risks are estimated; `draw` where left out."""
+        self._draw = lru_cache(maxsize=2)(draw)
+        self._wide = lru_cache(maxsize=2)(wide) if wide else self._draw
+        self._noise_var = noise_var
+
+    def data(self, stream: int, index: int, size: int, mean_scale: float, wide: bool) -> Any:
+        return (self._wide if wide else self._draw)(stream, index, size, mean_scale)
+
+    def held_out(self, stream: int, index: int, size: int) -> Any:
+        return self._wide(stream, index, size, 1.0)
+
+    def test(self, trained: Sequence[tuple[Any, Params]], count: int) -> list[RiskEstimate]:
+        totals: list[Any] = [0.0] * len(trained)
+        for parts in self._errors_on(Stream.SELECTION, trained, count):
+            sums = (errors.sum(1, dtype=float) for errors in parts)
+            totals = [total + own for total, own in zip(totals, sums, strict=True)]
+        report = zip(*self._errors_on(Stream.REPORT, trained, count), strict=True)
+        return [
+            RiskEstimate(
+                errors.mean(1, dtype=float) + self._noise_var,
+                errors.std(1, ddof=1, dtype=float) / count**0.5,
+                total / count + self._noise_var,
+                tail_share(errors),
+            )
+            for total, errors in zip(totals, (np.hstack(parts) for parts in report), strict=True)
+        ]
+
+    def _errors_on(
+        self, stream: Stream, trained: Sequence[tuple[Any, Params]], count: int
+    ) -> Iterator[list[np.ndarray]]:
+        """Of every model, a part of the held-out contexts after the other."""
+        for index, first in enumerate(range(0, count, self.chunk)):
+            batch = self.held_out(stream, index, min(self.chunk, count - first))
+            yield [self.errors(model, params, batch) for model, params in trained]
+
+
+def tail_share(errors: np.ndarray) -> np.ndarray:
+    """The share that the largest TAIL of errors have in their sum, [seeds, B] to [seeds]."""
+    few = max(1, round(TAIL * errors.shape[1]))
+    largest = np.partition(errors, -few, axis=1)[:, -few:]
+    return largest.sum(1, dtype=float) / errors.sum(1, dtype=float)
+
+
+def weighted(errors: np.ndarray, batch: Any) -> np.ndarray:
+    """Errors of contexts, [seeds, B], times their weights, if the batch has any."""
+    weights = getattr(batch, "weights", None)
+    return errors if weights is None else errors * np.concatenate(weights)
