@@ -23,8 +23,8 @@ from decoupling import engines  # noqa: E402
 from decoupling.config.settings import Setting  # noqa: E402
 from decoupling.models.arms import ARMS  # noqa: E402
 from decoupling.models.curve import Curve  # noqa: E402
+from decoupling.problem.gaussian_moments import population_moments  # noqa: E402
 from decoupling.problem.mixture import TaskMixture  # noqa: E402
-from decoupling.problem.moments import centred, population_moments  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.train.recipe import Recipe, Run  # noqa: E402
@@ -42,7 +42,7 @@ def trajectory(mix: TaskMixture, n: int) -> pd.DataFrame:
     run = Run(Curve(mix.name, "attention", "attention", 1, "plain", ARMS["plain"]), RECIPE)
     state = TrainState(run, engine, (mix.dim, mix.tasks), range(SEEDS))
     exact = population_moments(mix, n)
-    moments = {"plain": exact, "finetune": centred(exact, mix)}
+    moments = {"plain": exact, "finetune": exact.centred()}
     looks = []
     for iteration in range(RECIPE.iterations):
         state.step(iteration, engine.data(STREAM, iteration, *RECIPE.data_at(iteration)))

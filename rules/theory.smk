@@ -17,7 +17,7 @@ rule theory:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards: 500 + jobs.moments_mb(setting(wildcards)),
+        mem_mb=lambda wildcards: jobs.theory_mb(setting(wildcards)),
     params:
         scripts=SCRIPTS,
         code=code("theory.py"),

@@ -18,7 +18,8 @@ rule train:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: attempt * jobs.mem_mb(setting(wildcards)),
+        mem_mb=lambda wildcards, attempt: attempt
+        * jobs.mem_mb(protocol(wildcards), setting(wildcards)),
         runtime=lambda wildcards, attempt: jobs.minutes(
             protocol(wildcards), setting(wildcards), attempt
         ),

@@ -7,9 +7,9 @@ from dataclasses import replace
 import mixtures
 import numpy as np
 import pytest
+from decoupling.problem.gaussian_moments import population_moments
 from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.moments import population_moments
-from decoupling.problem.one_layer import OneLayer, features, risk, risk_and_gradient
+from decoupling.problem.one_layer import OneLayer, risk, risk_and_gradient
 from decoupling.theory.optimum import optima
 from decoupling.theory.theorems import CLOSED_FORMS, THEOREMS, Solution, plain
 from scipy.optimize import minimize
@@ -100,7 +100,7 @@ def test_search_over_the_prompt_itself_finds_the_same_optimum(case):
         readout, prompt = np.split(unknowns, 2)
         readouts = readout[None, None]
         prompts = np.broadcast_to(prompt, (mix.tasks, 1, mix.dim + 1))
-        made = features(moments, readouts, prompts)
+        made = moments.features(readouts, prompts)
         scores = np.linalg.solve(made.outer, made.beta.mT).mT
         value, grad = risk_and_gradient(moments, OneLayer(scores, readouts, prompts))
         return value.item(), np.concatenate([grad.readouts.ravel(), grad.prompts.sum(0).ravel()])

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 from agreement import FALSE_ALARM, z_score
+from decoupling.problem.gaussian_moments import population_moments
 from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.moments import population_moments
 from decoupling.problem.one_layer import OneLayer, risk
 from decoupling.theory.heads import bound, rescaled
 from decoupling.theory.optimum import optima

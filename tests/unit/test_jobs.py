@@ -9,6 +9,7 @@ import configs
 import pandas as pd
 import pytest
 from decoupling import models
+from decoupling.config.settings import Setting
 from decoupling.models import Model
 from decoupling.plan import jobs
 
@@ -29,7 +30,16 @@ def test_jobs_ask_for_what_kept_ones_took(config, path: Path):
     for row in pd.read_csv(path).itertuples():
         setting = config.settings[row.setting]
         assert jobs.minutes(protocol, setting, attempt=1) > row.core_minutes, row
-        assert jobs.mem_mb(setting) > row.max_rss_mb, row
+        assert jobs.mem_mb(protocol, setting) > row.max_rss_mb, row
+
+
+def test_exact_training_of_one_layer_is_small_at_any_size(config):
+    """d = 200 with 20 tasks takes 460 MB; on batches, fourth moments take more than there is."""
+    block = dict(d=200, weights=[0.05] * 20, means=[0] * 20, covs=[1] * 20, n=[400])
+    setting = Setting.read("large", block)
+    assert 500 < jobs.mem_mb(config.protocols["laptop"], setting) < 2000
+    assert jobs.mem_mb(config.protocols["paper"], setting) > 500_000
+    assert jobs.theory_mb(setting) < 1000
 
 
 def test_further_attempts_ask_for_more_time_up_to_a_day(config):

@@ -13,9 +13,9 @@ import precise
 import pytest
 import torch
 from agreement import z_score
+from decoupling.problem.gaussian_moments import GaussianMoments, population_moments
 from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.moments import Moments, centred, population_moments
-from decoupling.problem.one_layer import OneLayer, features, risk, risk_and_gradient
+from decoupling.problem.one_layer import OneLayer, risk, risk_and_gradient
 from decoupling.theory.optimum import optima
 from decoupling.theory.sampled import draw_mixture
 from decoupling.theory.solution import Solution
@@ -147,7 +147,7 @@ def test_near_the_numerical_optimum_in_random_mixtures():
 # What freeing each part of Assumption 1 gains by itself: the readout's x-part, A₁'s last column.
 
 
-def least(moments: Moments, free_readout: bool, free_column: bool) -> float:
+def least(moments: GaussianMoments, free_readout: bool, free_column: bool) -> float:
     """The least risk for readouts [b; 1], b = 0 unless it is free, with the best A₁ for each, whose
     last column is 0 unless that is free."""
     dim = moments.beta.shape[1]
@@ -155,7 +155,7 @@ def least(moments: Moments, free_readout: bool, free_column: bool) -> float:
 
     def model(b: np.ndarray) -> OneLayer:
         readouts = np.append(b, 1.0)[None, None]
-        f = features(moments, readouts, None)
+        f = moments.features(readouts, None)
         square, cross = f.outer[:, :columns, :columns], f.beta[:, :, :columns]
         scores = np.linalg.solve(square, cross.mT).mT
         return OneLayer(np.pad(scores, ((0, 0), (0, 0), (0, dim + 1 - columns))), readouts, None)
@@ -175,10 +175,10 @@ def least(moments: Moments, free_readout: bool, free_column: bool) -> float:
 
 
 @cache
-def paper_moments(name: str, n: int) -> dict[str, Moments]:
+def paper_moments(name: str, n: int) -> dict[str, GaussianMoments]:
     mix = mixtures.paper(name)
     moments = population_moments(mix, n)
-    return {"plain": moments, "joint": centred(moments, mix)}
+    return {"plain": moments, "joint": moments.centred()}
 
 
 @pytest.mark.parametrize("arm", ["plain", "joint"])
@@ -213,7 +213,7 @@ def test_the_readout_alone_takes_out_the_common_mean(case):
     """In any mixture: its gain is that of the centred form. What is left of Assumption 1's cost is
     the last column's."""
     mix, n = case
-    moments = centred(population_moments(mix, n), mix)
+    moments = population_moments(mix, n).centred()
     alone = least(moments, free_readout=True, free_column=False)
     assert alone == pytest.approx(CENTRED["joint"](mix, n).risk, rel=1e-9)
     assert least(moments, True, True) == pytest.approx(optima(mix, n)["joint"], rel=1e-8)

@@ -1,4 +1,5 @@
-"""Moments of the context's Gram matrix: exact, sampled and centred."""
+"""Moments of the context's Gram matrix: exact, sampled and centred; by the risks and gradients that
+they give."""
 
 from __future__ import annotations
 
@@ -10,16 +11,17 @@ import numpy as np
 import pytest
 import torch
 from agreement import assert_averages
+from decoupling.problem.gaussian_moments import GaussianMoments, population_moments
 from decoupling.problem.gram import GramBatch, GramSampler
 from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.moments import Moments, batch_moments, centred, population_moments
+from decoupling.problem.moments import Moments, batch_moments
+from decoupling.problem.one_layer import OneLayer, risk_and_gradient
 from decoupling.problem.packing import packing
 from decoupling.problem.streams import Stream
 
 BATCHES, SIZE = 60, 2_000
 SHAPES = [(1, 2, 1, 0.5), (2, 1, 3, 0.0), (2, 2, 2, 0.3), (3, 3, 1, 0.7), (3, 2, 8, 0.0)]
 SHAPE_NAMES = [f"d{d}-K{k}-n{n}-noise{s}" for d, k, n, s in SHAPES]
-FIELDS = ("second", "cross", "first", "beta", "mass")
 
 
 def mixture(shape: tuple) -> tuple[TaskMixture, int]:
@@ -27,9 +29,28 @@ def mixture(shape: tuple) -> tuple[TaskMixture, int]:
     return mixtures.random_mixture(np.random.default_rng([dim, tasks, n]), dim, tasks, noise), n
 
 
-def flat(moments: Moments) -> np.ndarray:
-    parts = [getattr(moments, field).ravel() for field in FIELDS]
-    return np.concatenate([*parts, [moments.label_power]])
+def models(mix: TaskMixture) -> list[OneLayer]:
+    """Random ones, of task heads and of a shared one, with prompts and without."""
+    rng = np.random.default_rng([mix.dim, mix.tasks])
+    dim, size, seeds = mix.dim, mix.dim + 1, 2
+    return [
+        OneLayer(
+            rng.standard_normal((seeds, dim, size)),
+            rng.standard_normal((heads, seeds, size)),
+            rng.standard_normal((mix.tasks, seeds, size)) if prompted else None,
+        )
+        for heads in {1, mix.tasks}
+        for prompted in (False, True)
+    ]
+
+
+def flat(moments: Moments | GaussianMoments, mix: TaskMixture) -> np.ndarray:
+    """Risks and gradients, which are linear in moments."""
+    parts = []
+    for model in models(mix):
+        value, grad = risk_and_gradient(moments, model)
+        parts += [value, *(part.ravel() for part in vars(grad).values() if part is not None)]
+    return np.concatenate(parts)
 
 
 def literal_batch(mix: TaskMixture, n: int, count: int, seed: int) -> GramBatch:
@@ -40,16 +61,16 @@ def literal_batch(mix: TaskMixture, n: int, count: int, seed: int) -> GramBatch:
 @pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
 def test_exact_moments_against_literal_sequences(shape: tuple):
     mix, n = mixture(shape)
-    groups = [flat(batch_moments(literal_batch(mix, n, SIZE, i), mix)) for i in range(BATCHES)]
-    assert_averages(np.array(groups), flat(population_moments(mix, n)))
+    groups = [flat(batch_moments(literal_batch(mix, n, SIZE, i), mix), mix) for i in range(BATCHES)]
+    assert_averages(np.array(groups), flat(population_moments(mix, n), mix))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
 def test_minibatch_moments_average_to_the_exact_ones(shape: tuple):
     mix, n = mixture(shape)
     sampler = GramSampler(mix, n, Stream.TRAINING)
-    groups = [flat(batch_moments(sampler.batch(i, SIZE), mix)) for i in range(BATCHES)]
-    assert_averages(np.array(groups), flat(population_moments(mix, n)))
+    groups = [flat(batch_moments(sampler.batch(i, SIZE), mix), mix) for i in range(BATCHES)]
+    assert_averages(np.array(groups), flat(population_moments(mix, n), mix))
 
 
 @pytest.mark.parametrize("scale", [0.0, 0.4])
@@ -58,8 +79,8 @@ def test_scaled_means(scale: float):
     mix, n = mixture((2, 2, 3, 0.3))
     sampler, scaled = GramSampler(mix, n, Stream.TRAINING), mix.scaled_means(scale)
     batches = [sampler.batch(i, SIZE, scale) for i in range(BATCHES)]
-    groups = np.array([flat(batch_moments(batch, scaled)) for batch in batches])
-    assert_averages(groups, flat(population_moments(scaled, n)))
+    groups = np.array([flat(batch_moments(batch, scaled), mix) for batch in batches])
+    assert_averages(groups, flat(population_moments(scaled, n), mix))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
@@ -83,30 +104,47 @@ def test_batch_moments_are_the_averages_they_say(shape: tuple):
     assert found.label_power == pytest.approx(power, rel=1e-12)
 
 
-def centre(batch: GramBatch) -> GramBatch:
-    """S − mean of S and β − mean of β within every task."""
-    return GramBatch(
-        [gram - gram.mean(-1, keepdims=True) for gram in batch.packed],
-        [beta - beta.mean(-1, keepdims=True) for beta in batch.betas],
-    )
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+def test_centred_moments_are_moments_of_centred_quantities(shape: tuple, together: bool):
+    """Of contexts less the exact means of S and β, of each task or of all."""
+    mix, n = mixture(shape)
+    exact = population_moments(mix, n)
+    found = exact.centred_together() if together else exact.centred()
+    pack = packing(mix.dim + 1)
+    grams, betas = exact.gram - found.gram, exact.beta - found.beta
+    assert not found.gram.any() or together
+    groups = []
+    for i in range(BATCHES):
+        batch = literal_batch(mix, n, SIZE, i)
+        shifted = GramBatch(
+            [
+                packed - gram[pack.rows, pack.cols][:, None]
+                for packed, gram in zip(batch.packed, grams, strict=True)
+            ],
+            [beta - own[:, None] for beta, own in zip(batch.betas, betas, strict=True)],
+        )
+        groups.append(flat(batch_moments(shifted, mix), mix))
+    assert_averages(np.array(groups), flat(found, mix))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
-def test_centred_moments_are_moments_of_centred_quantities(shape: tuple):
+def test_best_readouts_leave_no_gradient(shape: tuple):
+    """To about what rounding leaves, beside the gradient's terms."""
     mix, n = mixture(shape)
-    batch = literal_batch(mix, n, 300, 0)
-    found = centred(batch_moments(batch, mix), mix)
-    expected = batch_moments(centre(batch), mix)
-    for field in FIELDS:
-        np.testing.assert_allclose(
-            getattr(found, field), getattr(expected, field), rtol=1e-9, atol=1e-9
-        )
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((1, mix.dim, mix.dim + 1))
+    for moments in (population_moments(mix, n), population_moments(mix, n).centred()):
+        readouts = moments.best_readouts(scores)
+        _, grad = moments.risk_and_gradient(OneLayer(scores, readouts, None))
+        _, at_zero = moments.risk_and_gradient(OneLayer(scores, 0 * readouts, None))
+        assert np.abs(grad.readouts).max() < 1e-9 * np.abs(at_zero.readouts).max()
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
 def test_centred_label_power_is_that_of_zero_means(shape: tuple):
     mix, n = mixture(shape)
-    found = centred(population_moments(mix, n), mix)
+    found = population_moments(mix, n).centred()
     zero = replace(mix, means=0 * mix.means)
     assert found.label_power == pytest.approx(zero.label_power, rel=1e-12)
 

@@ -11,12 +11,10 @@ import numpy as np
 import precise
 import pytest
 from decoupling.models.arms import ARMS
+from decoupling.problem.gaussian_moments import GaussianMoments, population_moments
 from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.moments import Moments, centred, population_moments
 from decoupling.problem.one_layer import (
     OneLayer,
-    best_readouts,
-    features,
     risk,
     risk_and_gradient,
 )
@@ -45,9 +43,11 @@ def descend(objective: Callable, start: np.ndarray) -> tuple[float, np.ndarray]:
     return found.fun, found.x.reshape(start.shape)
 
 
-def best_scores(moments: Moments, readouts: np.ndarray, prompts: np.ndarray | None) -> OneLayer:
+def best_scores(
+    moments: GaussianMoments, readouts: np.ndarray, prompts: np.ndarray | None
+) -> OneLayer:
     """A₁ = E[βφᵀ]E[φφᵀ]⁻¹ for given readouts and prompts."""
-    made = features(moments, readouts, prompts)
+    made = moments.features(readouts, prompts)
     return OneLayer(np.linalg.solve(made.outer, made.beta.mT).mT, readouts, prompts)
 
 
@@ -155,12 +155,12 @@ def test_finetune_is_the_best_prompt_on_the_plain_optimum(case):
     assert found >= best["finetune"] * (1 - 1e-8)
 
 
-def best_prompts(moments: Moments, mix: TaskMixture, layer: OneLayer) -> np.ndarray:
+def best_prompts(moments: GaussianMoments, mix: TaskMixture, layer: OneLayer) -> np.ndarray:
     """p_k with p_kᵀa_k = 1 and A₁p_k = μ_k − A₁E[S | k]a_k: the null vector of A₁ makes room."""
     scores, null = layer.scores[0], np.linalg.svd(layer.scores[0])[2][-1]
     found = []
     for k, readout in enumerate(layer.readouts[:, 0]):
-        bias = mix.means[k] - scores @ moments.first[k] @ readout / moments.mass[k]
+        bias = mix.means[k] - scores @ moments.gram[k] @ readout
         least = np.linalg.lstsq(scores, bias, rcond=None)[0]
         found.append(least + (1 - least @ readout) / (null @ readout) * null)
     return np.array(found)[:, None]
@@ -175,8 +175,8 @@ def test_fine_tuned_heads_are_the_best_on_the_plain_optimum(case, arm: str):
     best, moments = optima(mix, n)[arm], population_moments(mix, n)
     _, plain = searched(mix, n, "plain", 0.01)
     with_prompts = ARMS[arm].prompts
-    seen = centred(moments, mix) if with_prompts else moments
-    layer = OneLayer(plain.scores, best_readouts(seen, plain.scores), None)
+    seen = moments.centred() if with_prompts else moments
+    layer = OneLayer(plain.scores, seen.best_readouts(plain.scores), None)
     prompts = best_prompts(moments, mix, layer) if with_prompts else None
     assert risk(moments, replace(layer, prompts=prompts)) == pytest.approx(best, rel=1e-8)
 

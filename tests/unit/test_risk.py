@@ -9,8 +9,9 @@ import pytest
 import torch
 from agreement import z_score
 from decoupling.models.arms import ARMS
+from decoupling.problem.gaussian_moments import population_moments
 from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.moments import Moments, batch_moments, population_moments
+from decoupling.problem.moments import Moments, batch_moments
 from decoupling.problem.one_layer import OneLayer, risk, risk_and_gradient
 from mixtures import MODEL_ARMS, literal_risk, tensors
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import mixtures
 import numpy as np
 import pytest
+from decoupling.problem.gaussian_moments import population_moments
 from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.moments import population_moments
 from decoupling.problem.one_layer import OneLayer, risk
 from decoupling.theory.theorems import THEOREMS, Solution
 

@@ -7,15 +7,16 @@ is exact, so the best seed is chosen by it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..kernels import LARGEST, compiled, one_layer
+from ..kernels import LARGEST, compiled, gaussian, one_layer
 from ..models import Arrays
+from ..problem.gaussian_moments import GaussianMoments
 from ..problem.gram import GramBatch
 from ..problem.moments import Moments
 from ..problem.one_layer import OneLayer
@@ -37,7 +38,8 @@ class MomentsEngine(Engine):
         return self._batch(stream, index, size, mean_scale)
 
     def run(self, forwarded: OneLayer, data: Any) -> tuple[np.ndarray, OneLayer]:
-        if isinstance(data, Moments) and max(data.first.shape) <= LARGEST:
+        """By a compiled kernel, where there is one for these moments and sizes."""
+        if type(data) in KERNELS and max(len(data.beta), forwarded.scores.shape[-1]) <= LARGEST:
             return in_one_pass(data, forwarded)
         return data.risk_and_gradient(forwarded)
 
@@ -65,25 +67,38 @@ class MomentsEngine(Engine):
         return weighted(np.concatenate(found, axis=1), batch)
 
 
-def in_one_pass(moments: Moments, model: OneLayer) -> tuple[np.ndarray, OneLayer]:
+def in_one_pass(moments: Moments | GaussianMoments, model: OneLayer) -> tuple[np.ndarray, OneLayer]:
     """As `moments.risk_and_gradient`."""
     seeds, _, size = model.scores.shape
-    tasks, pack = len(moments.mass), packing(size)
+    tasks, (kernel, arguments) = len(moments.beta), KERNELS[type(moments)]
     prompted = model.prompts is not None
-    pooled = len(model.readouts) == 1
     given = model.scores, model.readouts, model.prompts if prompted else np.empty((0, seeds, size))
     value = np.empty(seeds)
     grad = OneLayer(*(np.zeros(array.shape) for array in given))
-    compiled(one_layer.run, size, tasks)(
+    compiled(kernel, size, tasks)(
         *((0,) * number for number in (size, size - 1, 2 * tasks, tasks)),
         *(np.require(array, float, "CW") for array in given),
-        *(moments.pooled if pooled else (moments.second, moments.cross)),
-        moments.first, moments.beta, moments.mass, float(moments.label_power),
-        np.empty((0, 0)) if moments.sigma_x is None else moments.sigma_x,
-        pack.rows, pack.cols, pack.multiplicity, pack.position,
+        *arguments(moments, len(model.readouts)),
         value, grad.scores, grad.readouts, grad.prompts,
     )  # fmt: skip
     return value, grad if prompted else replace(grad, prompts=None)
 
 
+def _of_batch(moments: Moments, heads: int) -> Iterator[Any]:
+    pack = packing(len(moments.first[0]))
+    yield from moments.pooled if heads == 1 else (moments.second, moments.cross)
+    yield from (moments.first, moments.beta, moments.mass, float(moments.label_power))
+    yield np.empty((0, 0)) if moments.sigma_x is None else moments.sigma_x
+    yield from (pack.rows, pack.cols, pack.multiplicity, pack.position)
+
+
+def _of_gaussian(moments: GaussianMoments, heads: int) -> Iterator[Any]:
+    names = ("weights", "omega", "beta_cov", "slope_cov", "label_cov", "gram", "beta")
+    yield float(moments.n)
+    yield from (getattr(moments, name) for name in names)
+    yield float(moments.label_power)
+    yield np.empty((0, 0)) if moments.sigma_x is None else moments.sigma_x
+
+
+KERNELS = {Moments: (one_layer.run, _of_batch), GaussianMoments: (gaussian.run, _of_gaussian)}
 ENGINE = MomentsEngine

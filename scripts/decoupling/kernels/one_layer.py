@@ -63,7 +63,7 @@ def run(
                     own_gram[k, i] = gram[k, s, i] + mass[k] * total * p
             simd.product_add(size, twice, size, halves, wholes, square)
             simd.product_add(dim, tasks, size, shifts, moved, found)
-        _weigh(dim, size, sigma_x, scores[s], own)
+        weigh(dim, size, sigma_x, scores[s], own)
         simd.product(dim, size, size, scores[s], square, fitted)
         total = label_power
         for i in range(short):
@@ -71,7 +71,7 @@ def run(
                 total += own[i, j] * (fitted[i, j] - 2 * found[i, j])
                 found[i, j] = 2 * (fitted[i, j] - found[i, j])
         value[s] = total
-        _weigh(dim, size, sigma_x, found, d_scores[s])
+        weigh(dim, size, sigma_x, found, d_scores[s])
         simd.product_transposed(size, dim, size, scores[s], own, form)
         for p in range(len(rows)):
             packed[s, p] = form[rows[p], columns[p]] * multiplicity[p]
@@ -103,7 +103,7 @@ def run(
 
 
 @part
-def _weigh(dim, size, sigma_x, matrix, out):
+def weigh(dim, size, sigma_x, matrix, out):
     """Σx times a matrix, [d, D]."""
     if len(sigma_x):
         simd.product(dim, dim, size, sigma_x, matrix, out)

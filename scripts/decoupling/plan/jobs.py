@@ -126,20 +126,32 @@ def optimisers(protocol: Protocol, setting: Setting) -> list[str]:
     return sorted(f"train.optimisers.{name}" for name in found)
 
 
-def mem_mb(setting: Setting) -> int:
+def mem_mb(protocol: Protocol, setting: Setting) -> int:
     """For d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
     base = 1000 if all(curve.model_class.exact() for curve in setting.curves) else 2000
     dim, _ = sources.blocks()[setting.source].shape(setting.block)
     # What grows with n: the tokens of a batch, where sequences are trained on.
     sequences = any(curve.model_class.engine in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
-    return base + moments_mb(setting) + round(tokens)
+    deep = any(curve.layers > 1 for curve in setting.curves)
+    grams = (dim + 1) ** 2 * 4 * 10 * BATCH / 1e6 if deep else 0  # a batch, and layers of it
+    return base + _moments_mb(protocol, setting) + round(tokens + grams)
 
 
-def moments_mb(setting: Setting) -> int:
-    """What grows with d: the fourth moments, and tables on the way to them, four a task."""
+def _moments_mb(protocol: Protocol, setting: Setting) -> int:
+    """What grows with d in one layer: a dozen matrices of every seed and task; and of batches the
+    fourth moments, with tables on the way to them, four a task."""
     dim, tasks = sources.blocks()[setting.source].shape(setting.block)
-    return round(4 * tasks * 8 * (dim + 1) ** 4 / 1e6)
+    runs = [run for run in setting_runs(protocol, setting) if run.curve.model_class.exact()]
+    fourth = any(run.recipe.gradient != "exact" for run in runs)
+    matrices = 12 * (protocol.seeds_per_job + tasks) * (dim + 1) ** 2
+    return round(8 * (matrices + fourth * 4 * tasks * (dim + 1) ** 4) / 1e6)
+
+
+def theory_mb(setting: Setting) -> int:
+    """A few dozen matrices of every task."""
+    dim, tasks = sources.blocks()[setting.source].shape(setting.block)
+    return 500 + round(8 * 40 * tasks * (dim + 1) ** 2 / 1e6)
 
 
 def minutes(protocol: Protocol, setting: Setting, attempt: int) -> int:

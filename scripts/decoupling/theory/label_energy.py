@@ -24,8 +24,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..problem.gaussian_moments import label_moments
 from ..problem.mixture import TaskMixture
-from ..problem.moments import label_moments
 from .solution import Solution
 
 

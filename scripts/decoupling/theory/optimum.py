@@ -23,9 +23,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..models.arms import ARMS
+from ..problem.gaussian_moments import GaussianMoments, population_moments
 from ..problem.mixture import TaskMixture
-from ..problem.moments import Moments, centred, merged, population_moments
-from ..problem.one_layer import OneLayer, best_readouts, features, risk, risk_and_gradient
+from ..problem.one_layer import OneLayer
 
 OPTIMUM_ARMS = (
     *("plain", "shared", "finetune", "joint", "heads", "joint_heads"),
@@ -37,8 +37,7 @@ RANDOM_STARTS = 8
 def optima(mix: TaskMixture, n: int) -> dict[str, float]:
     """The least risk found of every arm; what is fine-tuned, on the best `plain`."""
     moments = population_moments(mix, n)
-    own = centred(moments, mix)  # what task prompts leave
-    common = centred(merged(moments), mix.merged())  # what one prompt leaves
+    own, common = moments.centred(), moments.centred_together()  # what prompts leave
     best = {}
     for arm in OPTIMUM_ARMS:
         parts = ARMS[arm]
@@ -49,8 +48,8 @@ def optima(mix: TaskMixture, n: int) -> dict[str, float]:
         else:
             tuned = best["plain"][1]
             if parts.heads:
-                tuned = replace(tuned, readouts=best_readouts(seen, tuned.scores))
-            best[arm] = risk(seen, tuned).item(), tuned
+                tuned = replace(tuned, readouts=seen.best_readouts(tuned.scores))
+            best[arm] = seen.risk(tuned).item(), tuned
     return {arm: value for arm, (value, _) in best.items()}
 
 
@@ -66,17 +65,17 @@ def _starts(mix: TaskMixture, task_heads: bool) -> list[np.ndarray]:
     return [a[:, None] if task_heads else a.mean(0)[None, None] for a in found]
 
 
-def _descend(moments: Moments, start: np.ndarray) -> tuple[float, OneLayer]:
+def _descend(moments: GaussianMoments, start: np.ndarray) -> tuple[float, OneLayer]:
     """Minimise over the readouts with the best A₁ for each; by the envelope theorem A₁'s own change
     does not enter the gradient."""
 
     def model(unknowns: np.ndarray) -> OneLayer:
         readouts = unknowns.reshape(start.shape)
-        found = features(moments, readouts, None)
+        found = moments.features(readouts, None)
         return OneLayer(np.linalg.solve(found.outer, found.beta.mT).mT, readouts, None)
 
     def objective(unknowns: np.ndarray) -> tuple[float, np.ndarray]:
-        value, grad = risk_and_gradient(moments, model(unknowns))
+        value, grad = moments.risk_and_gradient(model(unknowns))
         return value.item(), grad.readouts.ravel()
 
     options = {"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9, "maxcor": 30}

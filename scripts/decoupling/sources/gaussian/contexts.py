@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from functools import cache, partial
 
+from ...problem.gaussian_moments import GaussianMoments, population_moments
 from ...problem.gram import GramBatch, GramSampler
 from ...problem.mixture import TaskMixture
-from ...problem.moments import Moments, batch_moments, population_moments
+from ...problem.moments import Moments, batch_moments
 from ...problem.sequences import SequenceBatch, SequenceSampler
 
 
@@ -22,7 +23,7 @@ class GaussianContexts:
     def read(cls, spec: str, n: int) -> GaussianContexts:
         return cls(TaskMixture.from_json(spec), n)
 
-    def moments(self, mean_scale: float = 1.0) -> Moments:
+    def moments(self, mean_scale: float = 1.0) -> GaussianMoments:
         return population_moments(self.spec.scaled_means(mean_scale), self.n)
 
     def batch(self, stream: int, index: int, size: int, mean_scale: float = 1.0) -> GramBatch:
