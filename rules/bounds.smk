@@ -27,7 +27,7 @@ rule bounds:
         scripts=SCRIPTS,
         code=lambda wildcards: code("bounds.py", *comparisons.modules(CONFIG, wildcards.setting)),
         source=lambda wildcards: setting(wildcards).source,
-        members=lambda wildcards: comparisons.members(CONFIG, wildcards.setting),
+        members=lambda wildcards: jobs.curves_text(comparisons.members(CONFIG, wildcards.setting)),
         contexts=lambda wildcards: comparisons.test_contexts(
             protocol(wildcards), setting(wildcards)
         ),

@@ -16,6 +16,7 @@ os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.ge
 SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 from decoupling.errors import InputError
+from decoupling.figures.prompt_share import PromptShare
 from decoupling.plan import comparisons, jobs
 from decoupling.plan.code import code_digest
 from decoupling.plan.read import load, of_clone

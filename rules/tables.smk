@@ -110,7 +110,7 @@ rule held_out:
     params:
         scripts=SCRIPTS,
         code=lambda wildcards: code("held_out.py", *jobs.model_modules(setting(wildcards))),
-        predictors=lambda wildcards: jobs.predictors(setting(wildcards)),
+        predictors=lambda wildcards: jobs.curves_text(setting(wildcards).curves),
         n=lambda wildcards: sorted(setting(wildcards).n),
     shell:
         "python {params.scripts:q}/held_out.py --spec {input.spec} --table {input.table:q}"

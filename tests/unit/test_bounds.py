@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import configs
@@ -186,11 +185,9 @@ def test_below_bayes_is_seen(members, parameters):
 def compared(setting: str, **settings) -> list[tuple[str, int, str]]:
     """With what a setting's bounded curves are evaluated."""
     config = configs.read(configs.SHIPPED | {"settings": configs.SHIPPED["settings"] | settings})
-    found = json.loads(comparisons.members(config, setting))
-    assert {one["setting"] for one in found} | {setting} == set(
-        comparisons.relatives(config, setting)
-    )
-    return [(one["setting"], one["layers"], one["arm"]) for one in found]
+    found = comparisons.members(config, setting)
+    assert {one.setting for one in found} | {setting} == set(comparisons.relatives(config, setting))
+    return [(one.setting, one.layers, one.arm) for one in found]
 
 
 def test_depths_of_a_mixture_are_found_by_its_numbers():

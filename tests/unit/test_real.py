@@ -12,7 +12,7 @@ from decoupling.config.protocols import Protocol
 from decoupling.config.settings import Setting
 from decoupling.models.arms import ARMS
 from decoupling.models.curve import Curve
-from decoupling.plan.jobs import predictors, setting_runs
+from decoupling.plan.jobs import curves_text, setting_runs
 from decoupling.problem.design import Design
 from decoupling.results.aggregate import label_power, seed_minimum
 from decoupling.results.bounds import read_parameters
@@ -42,7 +42,7 @@ def fold_settings(
 
 
 def members(setting: Setting) -> list[Curve]:
-    return [Curve.from_dict(fields) for fields in json.loads(predictors(setting))]
+    return [Curve.from_dict(fields) for fields in json.loads(curves_text(setting.curves))]
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from pathlib import Path
 import configs
 import pyarrow.parquet as pq
 import pytest
-from decoupling import sources
 from decoupling.config import Config
 from decoupling.config.settings import Setting
 from decoupling.kernels import LARGEST
@@ -151,7 +150,7 @@ def config() -> Config:
 
 def trained_by_torch(setting: Setting) -> bool:
     engines = {name for name in jobs.modules(setting) if name.startswith("engines.")} - EXACT
-    dim, _ = sources.blocks()[setting.source].shape(setting.block)
+    dim, _ = setting.shape
     return "engines.sequences" in engines or bool(engines and dim + 1 > LARGEST)
 
 

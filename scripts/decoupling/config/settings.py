@@ -37,6 +37,11 @@ class Setting:
         return self.models[0]
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """(d, K)."""
+        return sources.blocks()[self.source].shape(self.block)
+
+    @property
     def recipe(self) -> str | None:
         """The recipe that its source asks for, if it does."""
         return getattr(sources.blocks()[self.source], "RECIPE", None)

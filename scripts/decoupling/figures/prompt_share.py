@@ -37,6 +37,7 @@ class PromptShare(Figure):
 
     @staticmethod
     def drawn(setting: Setting) -> list[Curve]:
+        """The curves whose prompt's share of attention can be measured."""
         return [c for c in setting.curves if c.trains.prompted and c.model_class.engine == ENGINE]
 
     def needs(self, config: Config) -> dict[str, list[str]]:

@@ -10,10 +10,9 @@ from ..config import Config
 from ..config.protocols import Protocol
 from ..config.settings import Setting
 from ..engines.base import HELD_OUT
-from ..figures.prompt_share import PromptShare
 from ..models.curve import Curve
 from ..problem.family import controls
-from .jobs import canonical_json, fingerprint, mixture
+from .jobs import curve_modules, fingerprint, mixture
 
 
 @cache
@@ -51,7 +50,7 @@ def scoreboard_rows(config: Config) -> list[dict[str, Any]]:
 def page_settings(config: Config) -> dict[str, list[str]]:
     """The settings that each page of panels shows."""
     pages = {name: f for name, f in config.figures.items() if "panels" in f.block}
-    return {name: list(page.needs(config)["specs"]) for name, page in pages.items()}
+    return {name: page.needs(config)["specs"] for name, page in pages.items()}
 
 
 def explored_settings(config: Config) -> list[str]:
@@ -99,12 +98,13 @@ def bounded(setting: Setting) -> list[Curve]:
 def relatives(config: Config, setting: str) -> list[str]:
     """The settings with its mixture whose curves it is compared with, itself among them. Of
     what figures make of settings, only what is on the scoreboard is among them."""
-    return sorted({setting, *(curve.setting for curve in _members(config, setting))})
+    return sorted({setting, *(curve.setting for curve in members(config, setting))})
 
 
 @cache
-def _members(config: Config, setting: str) -> list[Curve]:
-    """A setting's bounded curves and what they are compared with, one of a kind: its own first."""
+def members(config: Config, setting: str) -> list[Curve]:
+    """What is evaluated together: a setting's bounded curves and what they are compared with, one
+    of a kind, its own first."""
     chosen = config.settings[setting]
     own = bounded(chosen)
     names = dict.fromkeys([setting, *(curve.setting for curve in scored_curves(config))])
@@ -122,27 +122,14 @@ def _members(config: Config, setting: str) -> list[Curve]:
     return list(dict.fromkeys([*own, *below.values()]))
 
 
-def members(config: Config, setting: str) -> str:
-    """What is evaluated together, as the script takes it."""
-    return canonical_json([curve.to_dict() for curve in _members(config, setting)])
-
-
-def prompted(setting: Setting) -> str:
-    """The curves whose prompt's share of attention can be measured, as the script takes them."""
-    return canonical_json([curve.to_dict() for curve in PromptShare.drawn(setting)])
-
-
 def modules(config: Config, setting: str) -> list[str]:
-    source = config.settings[setting].source
-    found = {f"sources.{source}.contexts"}
-    for curve in _members(config, setting):
-        found |= {f"models.{curve.module}", f"engines.{curve.model_class.engine}"}
-    return sorted(found)
+    """What their evaluation loads by name."""
+    return curve_modules(config.settings[setting].source, members(config, setting))
 
 
 def mem_mb(setting: Setting) -> int:
     """What grows with d: several copies of a chunk of Gram matrices."""
-    dim, _ = sources.blocks()[setting.source].shape(setting.block)
+    dim, _ = setting.shape
     return 1500 + round(6 * 4 * HELD_OUT * (dim + 1) ** 2 / 1e6)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
@@ -114,14 +115,24 @@ def run_files(config: Config, what: str, protocol: str, setting: str) -> list[st
 
 def modules(setting: Setting) -> list[str]:
     """The modules that a setting's training loads by name."""
-    found = {f"sources.{setting.source}.contexts"}
-    for curve in setting.curves:
+    return curve_modules(setting.source, setting.curves)
+
+
+def curve_modules(source: str, curves: Iterable[Curve]) -> list[str]:
+    """The modules that a job of these curves loads by name."""
+    found = {f"sources.{source}.contexts"}
+    for curve in curves:
         found |= {f"models.{curve.module}", f"engines.{curve.model_class.engine}"}
     return sorted(found)
 
 
+def curves_text(curves: Iterable[Curve]) -> str:
+    """Curves, as scripts that evaluate them take them."""
+    return canonical_json([curve.to_dict() for curve in curves])
+
+
 def optimisers(protocol: Protocol, setting: Setting) -> list[str]:
-    """The same, of its protocol."""
+    """The modules of its protocol's optimisers, which training loads by name."""
     found = {run.recipe.optimiser for run in setting_runs(protocol, setting)}
     return sorted(f"train.optimisers.{name}" for name in found)
 
@@ -129,7 +140,7 @@ def optimisers(protocol: Protocol, setting: Setting) -> list[str]:
 def mem_mb(protocol: Protocol, setting: Setting) -> int:
     """For d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
     base = 1000 if all(curve.model_class.exact() for curve in setting.curves) else 2000
-    dim, _ = sources.blocks()[setting.source].shape(setting.block)
+    dim, _ = setting.shape
     # What grows with n: the tokens of a batch, where sequences are trained on.
     sequences = any(curve.model_class.engine in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
@@ -141,7 +152,7 @@ def mem_mb(protocol: Protocol, setting: Setting) -> int:
 def _moments_mb(protocol: Protocol, setting: Setting) -> int:
     """What grows with d in one layer: a dozen matrices of every seed and task; and of batches the
     fourth moments, with tables on the way to them, four a task."""
-    dim, tasks = sources.blocks()[setting.source].shape(setting.block)
+    dim, tasks = setting.shape
     runs = [run for run in setting_runs(protocol, setting) if run.curve.model_class.exact()]
     fourth = any(run.recipe.gradient != "exact" for run in runs)
     matrices = 12 * (protocol.seeds_per_job + tasks) * (dim + 1) ** 2
@@ -150,7 +161,7 @@ def _moments_mb(protocol: Protocol, setting: Setting) -> int:
 
 def theory_mb(setting: Setting) -> int:
     """A few dozen matrices of every task."""
-    dim, tasks = sources.blocks()[setting.source].shape(setting.block)
+    dim, tasks = setting.shape
     return 500 + round(8 * 40 * tasks * (dim + 1) ** 2 / 1e6)
 
 
@@ -220,13 +231,8 @@ def model_modules(setting: Setting) -> list[str]:
     return sorted({f"models.{curve.module}" for curve in setting.curves})
 
 
-def predictors(setting: Setting) -> str:
-    """What is trained, as the script that tests it takes it."""
-    return canonical_json([curve.to_dict() for curve in setting.curves])
-
-
 def redrawn_mb(setting: Setting) -> int:
     """What the bootstrap of a fold's theory asks for: two sixth moments of x for every cluster."""
-    dim, _ = sources.blocks()[setting.source].shape(setting.block)
+    dim, _ = setting.shape
     moments = 2 * (dim * (dim + 1) // 2) ** 3
     return 500 + CLUSTERS * moments * 8 // 10**6
