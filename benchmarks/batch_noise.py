@@ -31,7 +31,7 @@ from decoupling.train.recipe import Recipe, Run  # noqa: E402
 from decoupling.train.state import TrainState  # noqa: E402
 
 STREAM = 100  # of this benchmark's own batches: not those that anything was trained on
-RECIPE = Recipe(gradient=8192)
+RECIPE = Recipe(batch_size=8192)
 SEEDS = 50
 EVERY = 100  # iterations between two looks
 

@@ -33,8 +33,8 @@ from workflow.conftest import Project, copy_sources  # noqa: E402
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores=2"]
 COPY = "import shutil, sys\nshutil.copy('made/' + sys.argv[-1], sys.argv[-1])\n"
 RECIPES = {
-    "one_layer": {"gradient": "exact", "iterations": 1, "lr": 0.001},
-    "deep": {"gradient": 1, "iterations": 1, "lr": 0.001},
+    "one_layer": {"batch_size": "exact", "iterations": 1, "lr": 0.001},
+    "deep": {"batch_size": 1, "iterations": 1, "lr": 0.001},
 }
 SETTINGS = yaml.safe_load((ROOT / "config/config.yaml").read_text())["settings"]
 MANY = 5000  # training jobs in a DAG, and run files of one setting

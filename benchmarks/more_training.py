@@ -55,7 +55,7 @@ POINTS = {
 }
 CHANGES: dict[str, Callable[[Recipe], Recipe]] = {
     "doubling": lambda recipe: replace(recipe, iterations=2 * recipe.iterations),
-    "regret": lambda recipe: replace(recipe, race=()),
+    "regret": lambda recipe: replace(recipe, halve_at=()),
 }
 KEYS = ["setting", "n", "model", "layers", "arm"]
 

@@ -66,8 +66,8 @@ DEEP = {  # what is changed in laptop's recipe
     "initial scale 0.05 instead of 0.001": {"init_std": 0.05},
     "gradients not clipped": {"clip_ratio": None},
     "gradients clipped to 30 times the running risk instead of 300": {"clip_ratio": 30.0},
-    "Adam's usual 0.999 instead of forgetting": {"options": ()},
-    "ordinary contexts instead of wide ones": {"wide_contexts": False},
+    "Adam's usual 0.999 instead of beta2_decay": {"options": ()},
+    "without importance sampling": {"importance_sampling": False},
     "batches of one size, as many contexts": {"batch_growth": 1.0},
     "means not grown from 0": {"means_warmup": 0.0},
     "prompts at 3 times the rate of the rest instead of 10": {"prompt_lr_factor": 3.0},
@@ -82,12 +82,12 @@ def deep(config: dict, n: int, seeds: int) -> None:
     laptop = read.protocols["laptop"].run(curve)
     print("| recipe | best seed | median of those that finish | diverged |\n|---|---|---|---|")
     for name, changes in DEEP.items():
-        recipe = replace(laptop.recipe, race_group=seeds, **changes)
+        recipe = replace(laptop.recipe, halving_group=seeds, **changes)
         if "lr" in changes:
             recipe = replace(recipe, lr=changes["lr"] * laptop.recipe.lr)
         if "batch_growth" in changes:
             total = sum(laptop.recipe.batch_at(i) for i in range(recipe.iterations))
-            recipe = replace(recipe, gradient=round(total / recipe.iterations))
+            recipe = replace(recipe, batch_size=round(total / recipe.iterations))
         run = replace(laptop, recipe=recipe)
         rows = train(GaussianContexts(mix, n), [run], range(seeds)).rows
         done = [row for row in rows if row["status"] == "ok"]
@@ -110,7 +110,7 @@ SOFTMAX = {  # the same, by n
         "8,000, half the rate": SHORT | {"lr": 0.005},
         "8,000, initial scale 0.3 instead of 0.1": SHORT | {"init_std": 0.3},
         "8,000, batches of 1,024 instead of 512 to 4,096": SHORT
-        | {"gradient": 1024, "batch_growth": 1.0},
+        | {"batch_size": 1024, "batch_growth": 1.0},
         "8,000, means not grown from 0": SHORT | {"means_warmup": 0.0},
         "8,000, means grown over a quarter of training instead of half": SHORT
         | {"means_warmup": 0.25},
@@ -120,7 +120,7 @@ SOFTMAX = {  # the same, by n
     1: {
         "as it is": {},
         "64,000 iterations": LONG,
-        "64,000, batches of 256 to 4,096": LONG | {"gradient": 256, "batch_growth": 16.0},
+        "64,000, batches of 256 to 4,096": LONG | {"batch_size": 256, "batch_growth": 16.0},
         "64,000, prompts' rate not grown with the means": LONG | {"prompts_with_means": False},
     },
 }
@@ -174,7 +174,7 @@ def softmax(
     print("| n | recipe | best seed | median seed | seeds within 2% of it |\n|---|---|---|---|---|")
     tried = [(length, *item) for length in lengths for item in variants[length].items()]
     for n, variant, changes in tried:
-        runs = [replace(run, recipe=replace(run.recipe, race=(), **changes)) for run in laptop]
+        runs = [replace(run, recipe=replace(run.recipe, halve_at=(), **changes)) for run in laptop]
         rows = train(GaussianContexts(mix, n), runs, range(seeds)).rows
         done = [row for row in rows if row["arm"] == arm and row["status"] == "ok"]
         best = min(done, key=lambda row: row["selection_risk"])

@@ -37,7 +37,7 @@ POINT = {"setting": str, "n": int, "model": str, "layers": int, "arm": str}  # o
 RISK = {"risk": float, "risk_se": float}
 SEEDS = {"best_seed": int, "median": float, "seeds_ok": int, "seeds_total": int}
 
-# `status` is ok, diverged or stopped (in a race); the best seed is chosen by `selection_risk`;
+# `status` is ok, diverged or stopped (by halving); the best seed is chosen by `selection_risk`;
 # `tail_share` is what the largest 0.1% of the held-out contexts have in the risk (without σ²)
 RUNS = columns(
     **POINT, seed=int, **RISK, iterations=int, status=str, selection_risk=float, tail_share=float

@@ -26,7 +26,7 @@ from mixtures import MODEL_ARMS, literal_risk, tensors
 MIX = mixtures.random_mixture(np.random.default_rng(11), 3, 2, 0.5)
 CONTEXTS = GaussianContexts(MIX, 6)
 COUNT = 3000
-RECIPE = Recipe(gradient=256, iterations=60, lr=0.02, test_contexts=COUNT, init_std=0.05)
+RECIPE = Recipe(batch_size=256, iterations=60, lr=0.02, test_contexts=COUNT, init_std=0.05)
 BAYES = {"risk": 0.6, "risk_se": 0.001}
 
 
@@ -145,7 +145,7 @@ def test_differences_are_of_the_reported_risks_and_paired(members, trained, para
         model = models.load(one.module)(MIX.dim, MIX.tasks, one.layers)
         engine = engines.load(model.engine)(CONTEXTS)
         arrays = {name: engine.from_numpy(value[None]) for name, value in parameters[one].items()}
-        return engine.errors(model, arrays, CONTEXTS.wide_batch(Stream.REPORT, 0, COUNT))[0]
+        return engine.errors(model, arrays, CONTEXTS.importance_batch(Stream.REPORT, 0, COUNT))[0]
 
     plain, joint, one_layer = map(errors, members)
     for bound, other in (("plain", plain), ("1 layer", one_layer)):

@@ -7,7 +7,7 @@ from configs import problems, read
 from decoupling.models.reduced import Reduced
 
 BASE = {"d": 2, "weights": [0.5, 0.5], "means": [1, -1], "covs": [1, 2], "n": [1, 4]}
-RECIPE = {"gradient": 8, "iterations": 10, "lr": 0.01}
+RECIPE = {"batch_size": 8, "iterations": 10, "lr": 0.01}
 PUBLISHED = {("one", "plain")}
 
 
@@ -66,8 +66,8 @@ def of_table(**block) -> dict:
 
 BAD = {
     "softmax on the exact gradient": (
-        softmax(recipe={"gradient": "exact"}),
-        "protocols.p.softmax.gradient: exact is for linear attention of one layer; give a batch",
+        softmax(recipe={"batch_size": "exact"}),
+        "protocols.p.softmax.batch_size: exact is for linear attention of one layer; give a batch",
     ),
     "no attention heads": (
         softmax(attention_heads=0),
@@ -149,25 +149,25 @@ BAD = {
     ),
     "stops of an arm with few iterations": (
         softmax(
-            recipe={"race": [0.5], "race_group": 2, "arms": {"joint": {"iterations": 1}}},
+            recipe={"halve_at": [0.5], "halving_group": 2, "arms": {"joint": {"iterations": 1}}},
         ),
-        "protocols.p.softmax.arms.joint.race: stops would be at iterations [0] of 1; use",
+        "protocols.p.softmax.arms.joint.halve_at: stops would be at iterations [0] of 1; use",
     ),
     "two stops of an arm at once": (
-        softmax(recipe={"race_group": 2, "arms": {"plain": {"race": [0.5, 0.51]}}}),
-        "protocols.p.softmax.arms.plain.race: stops would be at iterations [5, 5] of 10; use",
+        softmax(recipe={"halving_group": 2, "arms": {"plain": {"halve_at": [0.5, 0.51]}}}),
+        "protocols.p.softmax.arms.plain.halve_at: stops would be at iterations [5, 5] of 10; use",
     ),
-    "an arm of one layer that races": (
-        {"recipe": {"race_group": 2, "arms": {"plain": {"race": [0.5]}}}},
-        "protocols.p.one_layer.arms.plain.race: models of one layer share their work and do not",
+    "an arm of one layer that is halved": (
+        {"recipe": {"halving_group": 2, "arms": {"plain": {"halve_at": [0.5]}}}},
+        "protocols.p.one_layer.arms.plain.halve_at: models of one layer share their work and are",
     ),
-    "an arm that races without a group": (
-        softmax(recipe={"arms": {"plain": {"race": [0.5]}}}),
-        "protocols.p.softmax.race_group: is missing; race needs it",
+    "an arm that is halved without a group": (
+        softmax(recipe={"arms": {"plain": {"halve_at": [0.5]}}}),
+        "protocols.p.softmax.halving_group: is missing; halve_at needs it",
     ),
-    "fine-tuning that races": (
-        softmax(recipe={"race_group": 2, "arms": {"finetune": {"race": [0.5]}}}),
-        "protocols.p.softmax.arms.finetune.race: fine-tuned seeds do not race; remove it",
+    "fine-tuning that is halved": (
+        softmax(recipe={"halving_group": 2, "arms": {"finetune": {"halve_at": [0.5]}}}),
+        "protocols.p.softmax.arms.finetune.halve_at: fine-tuned seeds are not halved; remove it",
     ),
     "one depth": (
         figure(kind="depth", setting="one"),
@@ -256,8 +256,8 @@ BAD = {
         "protocols.p.seeds: 2.0 is not a whole number; write 2",
     ),
     "batch with a point": (
-        {"recipe": {"gradient": 8.0}},
-        "protocols.p.one_layer.gradient: 8.0 does not fit; this is: exact (linear attention of one",
+        {"recipe": {"batch_size": 8.0}},
+        "protocols.p.one_layer.batch_size: 8.0 does not fit; this is: exact (linear attention of",
     ),
     "rate of NaN": (
         {"recipe": {"lr": float("nan")}},
@@ -268,8 +268,8 @@ BAD = {
         "protocols.p.one_layer.optimiser: 'adamm' is not one of ['adam', 'sgd']; this is",
     ),
     "option of another optimiser": (
-        {"recipe": {"optimiser": "sgd", "forgetting": 0.6}},
-        "protocols.p.one_layer.forgetting: is an option of adam; set optimiser, or remove it",
+        {"recipe": {"optimiser": "sgd", "beta2_decay": 0.6}},
+        "protocols.p.one_layer.beta2_decay: is an option of adam; set optimiser, or remove it",
     ),
     "option without its optimiser": (
         {"recipe": {"momentum": 0.6}},
@@ -403,64 +403,72 @@ BAD = {
         " 'transformer']",
     ),
     "exact gradient in depth": (
-        {"protocol": {"deep": RECIPE | {"gradient": "exact"}}},
-        "protocols.p.deep.gradient: exact is for linear attention of one layer; give a batch size",
+        {"protocol": {"deep": RECIPE | {"batch_size": "exact"}}},
+        "protocols.p.deep.batch_size: exact is for linear attention of one layer; give a batch",
     ),
     "growing batches with the exact gradient": (
-        {"recipe": {"gradient": "exact", "batch_growth": 2}},
-        "protocols.p.one_layer.batch_growth: there are no batches with gradient: exact; remove it",
+        {"recipe": {"batch_size": "exact", "batch_growth": 2}},
+        "protocols.p.one_layer.batch_growth: there are no batches with batch_size: exact; re",
     ),
-    "race of one layer": (
+    "a key of another name": (
         {"recipe": {"race": [0.5], "race_group": 2}},
-        "protocols.p.one_layer.race: models of one layer share their work and do not race; remove",
+        "protocols.p.one_layer: race is called halve_at now, race_group is called halving_group",
     ),
-    "wide contexts of softmax attention": (
-        softmax(recipe={"wide_contexts": True}),
-        "protocols.p.softmax.wide_contexts: only linear attention of several layers has these",
+    "a key of an arm that has another name": (
+        {"recipe": {"arms": {"plain": {"forgetting": 0.6}}}},
+        "protocols.p.one_layer.arms.plain: unknown key 'forgetting'",
     ),
-    "wide contexts of one layer": (
-        {"recipe": {"wide_contexts": True}},
-        "protocols.p.one_layer.wide_contexts: only linear attention of several layers has these",
+    "halving of one layer": (
+        {"recipe": {"halve_at": [0.5], "halving_group": 2}},
+        "protocols.p.one_layer.halve_at: models of one layer share their work and are not halved",
     ),
-    "race without a group": (
-        {"protocol": {"deep": RECIPE | {"race": [0.5]}}},
-        "protocols.p.deep.race_group: is missing; race needs it",
+    "importance sampling of softmax attention": (
+        softmax(recipe={"importance_sampling": True}),
+        "protocols.p.softmax.importance_sampling: only linear attention of several layers",
     ),
-    "race group that does not divide the seeds": (
+    "importance sampling of one layer": (
+        {"recipe": {"importance_sampling": True}},
+        "protocols.p.one_layer.importance_sampling: only linear attention of several layers",
+    ),
+    "halving without a group": (
+        {"protocol": {"deep": RECIPE | {"halve_at": [0.5]}}},
+        "protocols.p.deep.halving_group: is missing; halve_at needs it",
+    ),
+    "halving group that does not divide the seeds": (
         {
             "protocol": {
                 "seeds": 6,
                 "seeds_per_job": 6,
-                "deep": RECIPE | {"race": [0.5], "race_group": 4},
+                "deep": RECIPE | {"halve_at": [0.5], "halving_group": 4},
             }
         },
-        "protocols.p.deep.race_group: seeds is 6, no multiple of 4; use one that divides it",
+        "protocols.p.deep.halving_group: seeds is 6, no multiple of 4; use one that divides it",
     ),
-    "race group that does not divide a job": (
+    "halving group that does not divide a job": (
         {
             "protocol": {
                 "seeds": 8,
                 "seeds_per_job": 6,
-                "deep": RECIPE | {"race": [0.5], "race_group": 4},
+                "deep": RECIPE | {"halve_at": [0.5], "halving_group": 4},
             }
         },
-        "protocols.p.deep.race_group: seeds_per_job is 6, no multiple of 4; use one that",
+        "protocols.p.deep.halving_group: seeds_per_job is 6, no multiple of 4; use one that",
     ),
     "batches that cannot grow": (
         {"protocol": {"deep": RECIPE | {"batch_growth": 2}}},
-        "protocols.p.deep.gradient: batches grow by multiples of 64; use a multiple of it, or no",
+        "protocols.p.deep.batch_size: batches grow by multiples of 64; use a multiple of it, or no",
     ),
-    "two stops of a race at once": (
-        {"protocol": {"deep": RECIPE | {"race": [0.5, 0.51], "race_group": 2}}},
-        "protocols.p.deep.race: stops would be at iterations [5, 5] of 10; use other shares",
+    "two stops at once": (
+        {"protocol": {"deep": RECIPE | {"halve_at": [0.5, 0.51], "halving_group": 2}}},
+        "protocols.p.deep.halve_at: stops would be at iterations [5, 5] of 10; use other shares",
     ),
-    "a race at the end": (
-        {"protocol": {"deep": RECIPE | {"race": [0.99], "race_group": 2}}},
-        "protocols.p.deep.race: stops would be at iterations [10] of 10; use other shares",
+    "halving at the end": (
+        {"protocol": {"deep": RECIPE | {"halve_at": [0.99], "halving_group": 2}}},
+        "protocols.p.deep.halve_at: stops would be at iterations [10] of 10; use other shares",
     ),
-    "race at the start": (
-        {"protocol": {"deep": RECIPE | {"race": [0], "race_group": 2}}},
-        "protocols.p.deep.race[0]: ",
+    "halving at the start": (
+        {"protocol": {"deep": RECIPE | {"halve_at": [0], "halving_group": 2}}},
+        "protocols.p.deep.halve_at[0]: ",
     ),
     "name of the scoreboard": (
         {"settings": {"scoreboard": BASE}},

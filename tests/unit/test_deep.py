@@ -114,10 +114,10 @@ KERNEL_SHAPES = [(1, 2, 3, 0.5, 200), (3, 2, 2, 0.7, 5), (10, 2, 20, 5.0, 300), 
 
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("layers", LAYERS)
-@pytest.mark.parametrize("wide", [False, True], ids=["ordinary", "wide"])
+@pytest.mark.parametrize("importance", [False, True], ids=["ordinary", "importance"])
 @pytest.mark.parametrize("shape", KERNEL_SHAPES, ids=lambda shape: f"d{shape[0]}-K{shape[1]}")
 def test_compiled_pass_against_autograd_in_double_precision(
-    shape: tuple, wide: bool, layers: int, arm: str
+    shape: tuple, importance: bool, layers: int, arm: str
 ):
     """Risk, gradient and the errors of every context. What was in `out` does not count. A sum of
     products of `depth` factors in single precision is off by some multiples of 6e-8 of the largest;
@@ -126,11 +126,11 @@ def test_compiled_pass_against_autograd_in_double_precision(
     mix, n = mixture(tuple(rest))
     contexts = GaussianContexts(mix, n)
     # single precision has no number for degree 80 of the rarest contexts at the usual spread
-    spread = (0.1 if wide else 0.3) / (n * mix.dim) ** 0.5
+    spread = (0.1 if importance else 0.3) / (n * mix.dim) ** 0.5
     model, params = model_and_parameters(mix, arm, layers, std=spread)
     single = {name: tensor.float().numpy() for name, tensor in params.items()}
     exact = {name: torch.from_numpy(array).double() for name, array in single.items()}
-    batch = (contexts.wide_batch if wide else contexts.batch)(Stream.TRAINING, 0, count)
+    batch = (contexts.importance_batch if importance else contexts.batch)(Stream.TRAINING, 0, count)
     engine, oracle = CompiledEngine(contexts), DoubleEngine(contexts)
     out = {name: np.ones_like(single[name]) for name in model.trained_shapes(ARMS[arm])}
     wanted = {name: torch.ones_like(exact[name]) for name in out}

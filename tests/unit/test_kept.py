@@ -32,7 +32,7 @@ def test_what_a_race_costs():
     for iteration in range(block.general.iterations):
         seen += running * block.general.batch_at(iteration)
         alone += block.general.batch_at(iteration)
-        if iteration + 1 in block.general.race_at:
+        if iteration + 1 in block.general.halved_at:
             running = -(-running // 2)
     assert (running, round(seen / alone)) == (4, 11)
     assert "costs as much as eleven" in PAGE

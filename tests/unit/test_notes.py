@@ -8,7 +8,7 @@ import pytest
 import yaml
 from configs import read
 
-RECIPE = {"gradient": 64, "iterations": 10, "lr": 0.1, "race": [0.5], "race_group": 2}
+RECIPE = {"batch_size": 64, "iterations": 10, "lr": 0.1, "halve_at": [0.5], "halving_group": 2}
 CONFIG = yaml.safe_load("""
 protocol: p
 protocols: {p: {seeds: 2, seeds_per_job: 2}}
@@ -26,20 +26,20 @@ def small_print(raw: dict) -> str:
 @pytest.mark.parametrize(
     ("arms", "seeds"),
     [
-        ({}, "best of 2 seeds that race,"),
-        ({"plain": {"race": []}}, "best of 2 seeds that race (not finetune, plain),"),
-        ({"plain": {"race": []}, "joint": {"race": []}}, "best of 2 seeds,"),
+        ({}, "best of 2 seeds by halving,"),
+        ({"plain": {"halve_at": []}}, "best of 2 seeds by halving (not finetune, plain),"),
+        ({"plain": {"halve_at": []}, "joint": {"halve_at": []}}, "best of 2 seeds,"),
     ],
 )
-def test_a_figure_says_which_arms_do_not_race(arms: dict, seeds: str):
+def test_a_figure_says_which_arms_are_not_halved(arms: dict, seeds: str):
     raw = deepcopy(CONFIG)
     raw["protocols"]["p"]["softmax"] = RECIPE | {"arms": arms}
     note = small_print(raw)
     assert note == f"Protocol p: {seeds} batches of 64, 10 iterations"
 
 
-def test_a_figure_of_fine_tuning_alone_says_that_its_seeds_do_not_race():
+def test_a_figure_of_fine_tuning_alone_says_that_its_seeds_are_not_halved():
     raw = deepcopy(CONFIG)
     raw["settings"]["x"]["arms"] = ["finetune", "joint"]
-    raw["protocols"]["p"]["softmax"] = RECIPE | {"arms": {"plain": {"race": []}}}
-    assert "best of 2 seeds that race (not finetune)," in small_print(raw)
+    raw["protocols"]["p"]["softmax"] = RECIPE | {"arms": {"plain": {"halve_at": []}}}
+    assert "best of 2 seeds by halving (not finetune)," in small_print(raw)

@@ -30,7 +30,7 @@ from tables import BLOCK, make_rows, write
 
 N = 2
 ARM_NAMES = ["plain", "shared", "finetune", "joint", "joint_heads"]
-RECIPE = {"gradient": "exact", "iterations": 600, "lr": 0.03, "schedule": "cosine"}
+RECIPE = {"batch_size": "exact", "iterations": 600, "lr": 0.03, "schedule": "cosine"}
 PROTOCOL = Protocol.read("p", {"seeds": 2, "seeds_per_job": 2, "table": RECIPE})
 
 

@@ -329,7 +329,12 @@ def test_batches_are_numbered_and_means_scaled():
 
 
 RECIPE = Recipe(
-    gradient=128, iterations=150, lr=0.05, schedule="cosine", prompt_lr_factor=3, test_contexts=4000
+    batch_size=128,
+    iterations=150,
+    lr=0.05,
+    schedule="cosine",
+    prompt_lr_factor=3,
+    test_contexts=4000,
 )
 
 

@@ -15,7 +15,7 @@ from decoupling.tables import BAYES
 from decoupling.theory.theorems import THEOREMS
 
 BASE = {"d": 2, "weights": [1], "means": [1], "covs": [1], "n": [3], "layers": [2]}
-RECIPE = {"gradient": 8, "iterations": 1, "lr": 0.1}
+RECIPE = {"batch_size": 8, "iterations": 1, "lr": 0.1}
 PROTOCOL = {"seeds": 1, "seeds_per_job": 1, "one_layer": RECIPE, "deep": RECIPE}
 CONFIG = {
     "protocol": "p",

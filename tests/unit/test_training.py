@@ -35,9 +35,9 @@ MIX = mixtures.random_mixture(np.random.default_rng(11), 3, 2, 0.5)
 N = 6
 CONTEXTS = GaussianContexts(MIX, N)
 EXACT = Recipe(iterations=30, lr=1e-2)
-BATCH = replace(EXACT, gradient=256)
+BATCH = replace(EXACT, batch_size=256)
 SGD = replace(EXACT, optimiser="sgd", lr=3e-3)
-DEEP = replace(EXACT, gradient=128, test_contexts=500)
+DEEP = replace(EXACT, batch_size=128, test_contexts=500)
 # name: recipe, layers and the relative precision of the arithmetic over a short training
 ENGINES = {
     "exact": (EXACT, 1, 1e-9),
@@ -202,21 +202,21 @@ def test_adam_of_deeper_models_is_torchs(
 @pytest.mark.parametrize("kind", ["NumPy", "torch"])
 def test_squares_are_forgotten_as_asked(kind: str):
     """Step t's weight in the mean of squares, written out: t^−f times what later steps keep."""
-    rng, forgetting, steps = np.random.default_rng(0), 0.6, 7
+    rng, beta2_decay, steps = np.random.default_rng(0), 0.6, 7
     grads = rng.standard_normal((steps, 2, 3))
     make = np.array if kind == "NumPy" else torch.tensor
     theta, first, second = (make(np.zeros((2, 3))) for _ in range(3))
     state, rates = {"first": first, "second": second}, make(np.ones((1, 3)))
     for t in range(1, steps + 1):
-        adam.update(theta, state, make(grads[t - 1]), rates, 0.01, t, forgetting=forgetting)
-    shares = np.arange(1, steps + 1.0) ** -forgetting
+        adam.update(theta, state, make(grads[t - 1]), rates, 0.01, t, beta2_decay=beta2_decay)
+    shares = np.arange(1, steps + 1.0) ** -beta2_decay
     kept = np.append(np.cumprod((1 - shares)[:0:-1])[::-1], 1)
     assert (shares * kept).sum() == pytest.approx(1)
     expected = np.einsum("t,tij->ij", shares * kept, grads**2)
     np.testing.assert_allclose(np.asarray(second), expected, rtol=1e-12)
     moved = np.asarray(theta).copy()
     none = make(np.zeros((2, 3)))
-    adam.update(theta, state, none, rates, 0.01, steps + 1, forgetting=forgetting)
+    adam.update(theta, state, none, rates, 0.01, steps + 1, beta2_decay=beta2_decay)
     step = 0.01 * np.asarray(first) / (1 - adam.BETA1 ** (steps + 1)) / np.sqrt(np.asarray(second))
     np.testing.assert_allclose(np.asarray(theta) - moved, -step, rtol=1e-6)
 
@@ -363,7 +363,7 @@ def test_fine_tuning_a_diverged_plain_is_diverged(monkeypatch):
     assert [row["iterations"] for row in rows] == [10] * 4
 
 
-RACE = replace(DEEP, iterations=40, race=(0.25, 0.5), race_group=4)
+RACE = replace(DEEP, iterations=40, halve_at=(0.25, 0.5), halving_group=4)
 
 
 def race_runs(*arms: str) -> list[Run]:
@@ -376,12 +376,12 @@ def test_the_worse_half_stops(warmup: float):
     recipe = replace(RACE, means_warmup=warmup)
     run = run_of("attention", 2, "joint", recipe)
     rows = by_seed(train(CONTEXTS, [run], range(8)), "joint")
-    free = scratch_state(replace(run, recipe=replace(recipe, race=())), range(8))
+    free = scratch_state(replace(run, recipe=replace(recipe, halve_at=())), range(8))
     alive = {group: [4 * group + i for i in range(4)] for group in range(2)}
     seen = []
     for iteration in range(20):
         batch = CONTEXTS.batch(
-            Stream.TRAINING, iteration, recipe.gradient, recipe.mean_scale_at(iteration)
+            Stream.TRAINING, iteration, recipe.batch_size, recipe.mean_scale_at(iteration)
         )
         errors = free.engine.errors(free.model, free.params, batch)
         seen.append(errors.mean(1, dtype=float) + MIX.noise_var)
@@ -405,7 +405,7 @@ def test_who_wins_is_trained_as_without_a_race():
     run = run_of("attention", 2, "joint", RACE)
     raced = by_seed(train(CONTEXTS, [run], range(4)), "joint")
     free = by_seed(
-        train(CONTEXTS, [replace(run, recipe=replace(RACE, race=()))], range(4)), "joint"
+        train(CONTEXTS, [replace(run, recipe=replace(RACE, halve_at=()))], range(4)), "joint"
     )
     (winner,) = (seed for seed, row in raced.items() if row["status"] == "ok")
     # sums over arrays of another shape
@@ -425,7 +425,7 @@ def test_groups_race_by_seed_number_whatever_the_job():
 
 
 def test_fine_tuning_only_of_finished_plain_seeds():
-    tuned = replace(run_of("attention", 2, "finetune", RACE), recipe=replace(RACE, race=()))
+    tuned = replace(run_of("attention", 2, "finetune", RACE), recipe=replace(RACE, halve_at=()))
     rows = train(CONTEXTS, [*race_runs("plain"), tuned], range(8))
     finished = {s for s, row in by_seed(rows, "plain").items() if row["status"] == "ok"}
     assert len(finished) == 2
@@ -436,7 +436,7 @@ def test_fine_tuning_only_of_finished_plain_seeds():
 
 def test_fine_tuning_of_all_seeds_of_a_plain_that_does_not_race():
     plain, tuned, joint = race_runs("plain", "finetune", "joint")
-    plain = replace(plain, recipe=replace(RACE, race=()))
+    plain = replace(plain, recipe=replace(RACE, halve_at=()))
     rows = train(CONTEXTS, [plain, tuned, joint], range(8))
     finished = {
         arm: sum(row["status"] == "ok" for row in by_seed(rows, arm).values())
@@ -475,7 +475,7 @@ def test_a_seed_that_its_last_step_ruined_does_not_win(monkeypatch):
     state = scratch_state(run, range(4))
     state.log_risk[:] = [0.0, 1.0, 2.0, 3.0]
     state.theta[0, 5] = np.nan
-    state.race(10)
+    state.halve(10)
     assert list(state.running) == [1, 2]
     assert state.diverged_at[0] == 10
 
@@ -518,7 +518,7 @@ def test_parameters_of_the_best_seed_are_kept(engine: str):
 
 
 def test_batches_grow_evenly_in_proportion():
-    recipe = Recipe(gradient=512, iterations=1000, batch_growth=8.0)
+    recipe = Recipe(batch_size=512, iterations=1000, batch_growth=8.0)
     sizes = [recipe.batch_at(i) for i in range(1000)]
     assert (sizes[0], recipe.batch_at(1000)) == (512, 4096)
     assert sizes[500] == pytest.approx(512 * 8**0.5, abs=32)

@@ -225,7 +225,7 @@ def test_setting_edit_touches_only_that_setting(done: Project) -> None:
 def test_switching_protocols_retrains_nothing(done: Project) -> None:
     config = done.config
     smoke = config["protocols"]["smoke"]
-    alone = {key: value for key, value in smoke["deep"].items() if key != "race"}
+    alone = {key: value for key, value in smoke["deep"].items() if key != "halve_at"}
     config["protocols"]["other"] = smoke | {"seeds": 1, "deep": alone}
     done.write_config(config)
     outputs = done.plan("data/other/risks/one.parquet").outputs

@@ -86,8 +86,8 @@ class Protocol:
         runs = [self.run(curve) for curve in curves]
         found = {run.recipe.iterations for run in runs}
         most = f" to {max(found):,}" if len(found) > 1 else ""
-        race = _race(runs, block.of("plain"))
-        return f"{seeds}{race}, {_gradient(general)}, {min(found):,}{most} iterations"
+        halved = _halved(runs, block.of("plain"))
+        return f"{seeds}{halved}, {_gradient(general)}, {min(found):,}{most} iterations"
 
 
 def _whose(curves: Iterable[Curve], others: Iterable[Curve]) -> str:
@@ -98,26 +98,26 @@ def _whose(curves: Iterable[Curve], others: Iterable[Curve]) -> str:
     return "deeper" if any(curve.layers > 1 for curve in curves) else "1 layer"
 
 
-def _race(runs: Iterable[Run], plain: Recipe) -> str:
-    """What is fine-tuned has the winners of plain's race, or every seed where it has none; whether
-    `plain` itself is drawn or not."""
+def _halved(runs: Iterable[Run], plain: Recipe) -> str:
+    """Fine-tuning starts from plain's surviving seeds, or from every seed where none is stopped;
+    whether `plain` itself is drawn or not."""
     decided = {run.curve.arm: run.recipe if run.curve.trains.weights else plain for run in runs}
-    apart = {arm for arm, recipe in decided.items() if not recipe.race}
+    apart = {arm for arm, recipe in decided.items() if not recipe.halve_at}
     if len(apart) == len(decided):
         return ""
-    return f" that race (not {', '.join(sorted(apart))})" if apart else " that race"
+    return f" by halving (not {', '.join(sorted(apart))})" if apart else " by halving"
 
 
 def _gradient(recipe: Recipe) -> str:
-    if recipe.gradient == "exact":
+    if recipe.batch_size == "exact":
         return "exact gradient"
     last = recipe.batch_at(recipe.iterations)
-    grown = f" to {last:,}" if last != recipe.gradient else ""
-    return f"batches of {recipe.gradient:,}{grown}"
+    grown = f" to {last:,}" if last != recipe.batch_size else ""
+    return f"batches of {recipe.batch_size:,}{grown}"
 
 
 def _recipe(keys: Block) -> Recipe:
     """Keys that are not of every recipe are the optimiser's."""
     common = {key: value for key, value in keys.items() if key in KEYS}
     options = tuple(sorted((key, value) for key, value in keys.items() if key not in KEYS))
-    return Recipe(**(common | {"race": tuple(keys.get("race", ())), "options": options}))
+    return Recipe(**(common | {"halve_at": tuple(keys.get("halve_at", ())), "options": options}))

@@ -47,9 +47,11 @@ class Engine:
     def to_numpy(self, array: Any) -> np.ndarray:
         return array
 
-    def data(self, stream: int, index: int, size: int | None, mean_scale: float, wide: bool) -> Any:
+    def data(
+        self, stream: int, index: int, size: int | None, mean_scale: float, importance: bool
+    ) -> Any:
         """What a step sees: batch `index` of a stream with `size` contexts, or what gives the exact
-        gradient where that is None; task means times a scale; `wide`, with weighted contexts."""
+        gradient where that is None; task means times a scale; `importance`: weighted contexts."""
         raise NotImplementedError
 
     def run(self, forwarded: Any, data: Any) -> tuple[np.ndarray, Any]:
@@ -81,18 +83,20 @@ class BatchEngine(Engine):
     """The test risk is estimated on held-out contexts, and the best seed chosen on another set of
     them, because a minimum over noisy estimates is biased low."""
 
-    def __init__(self, draw: Callable, noise_var: float, wide: Callable | None = None) -> None:
-        """`draw(stream, index, size, mean_scale)` gives a batch, and `wide` one of the same
+    def __init__(
+        self, draw: Callable, noise_var: float, importance: Callable | None = None
+    ) -> None:
+        """`draw(stream, index, size, mean_scale)` gives a batch, and `importance` one of the same
         distribution with weights, by which risks are estimated; `draw` where left out."""
         self._draw = lru_cache(maxsize=2)(draw)
-        self._wide = lru_cache(maxsize=2)(wide) if wide else self._draw
+        self._importance = lru_cache(maxsize=2)(importance) if importance else self._draw
         self._noise_var = noise_var
 
-    def data(self, stream: int, index: int, size: int, mean_scale: float, wide: bool) -> Any:
-        return (self._wide if wide else self._draw)(stream, index, size, mean_scale)
+    def data(self, stream: int, index: int, size: int, mean_scale: float, importance: bool) -> Any:
+        return (self._importance if importance else self._draw)(stream, index, size, mean_scale)
 
     def held_out(self, stream: int, index: int, size: int) -> Any:
-        return self._wide(stream, index, size, 1.0)
+        return self._importance(stream, index, size, 1.0)
 
     def test(self, trained: Sequence[tuple[Any, Params]], count: int) -> list[RiskEstimate]:
         totals: list[Any] = [0.0] * len(trained)

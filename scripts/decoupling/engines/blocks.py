@@ -24,9 +24,9 @@ class BlockEngine(BatchEngine):
         noise_var: float,
         blocks: Callable,
         threads: int,
-        wide: Callable | None = None,
+        importance: Callable | None = None,
     ) -> None:
-        super().__init__(draw, noise_var, wide)
+        super().__init__(draw, noise_var, importance)
         self._blocks = lru_cache(maxsize=2)(blocks)
         self._threads = threads
 

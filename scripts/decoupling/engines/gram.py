@@ -46,8 +46,8 @@ def blocks(batch: GramBatch) -> Blocks:
 
 class CompiledEngine(BlockEngine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
-        draw, wide = contexts.batch, contexts.wide_batch
-        super().__init__(draw, contexts.spec.noise_var, blocks, threads, wide)
+        draw, importance = contexts.batch, contexts.importance_batch
+        super().__init__(draw, contexts.spec.noise_var, blocks, threads, importance)
         self._sigma_x = contexts.spec.sigma_x.astype(np.float32).ravel()
 
     def _pass(

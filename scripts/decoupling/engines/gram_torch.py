@@ -98,8 +98,8 @@ def predictor(layers: Layers, contexts: Contexts) -> torch.Tensor:
 
 class TorchEngine(AutogradEngine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
-        draw, wide = contexts.batch, contexts.wide_batch
-        super().__init__(draw, contexts.spec.noise_var, device, threads, wide)
+        draw, importance = contexts.batch, contexts.importance_batch
+        super().__init__(draw, contexts.spec.noise_var, device, threads, importance)
         self._sigma_x = self.from_numpy(contexts.spec.sigma_x)
 
     def _errors(self, model: Any, batch: GramBatch, params: Tensors) -> Iterator[torch.Tensor]:

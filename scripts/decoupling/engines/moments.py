@@ -31,7 +31,9 @@ class MomentsEngine(Engine):
         self._scaled = lru_cache(maxsize=2)(contexts.moments)
         self._batch = lru_cache(maxsize=2)(contexts.batch_moments)
 
-    def data(self, stream: int, index: int, size: int | None, mean_scale: float, wide: bool) -> Any:
+    def data(
+        self, stream: int, index: int, size: int | None, mean_scale: float, importance: bool
+    ) -> Any:
         """Moments have no weighted contexts."""
         if size is None:
             return self._scaled(mean_scale)
@@ -50,7 +52,7 @@ class MomentsEngine(Engine):
         return [RiskEstimate(risks, np.zeros_like(risks), risks) for risks in found]
 
     def held_out(self, stream: int, index: int, size: int) -> GramBatch:
-        return self._contexts.wide_batch(stream, index, size)
+        return self._contexts.importance_batch(stream, index, size)
 
     def errors(self, model: Any, params: Arrays, batch: GramBatch) -> np.ndarray:
         """(u − β)ᵀΣx(u − β) with u = A₁(S + p_k p_kᵀ)a_k."""

@@ -29,14 +29,14 @@ class AutogradEngine(BatchEngine):
         noise_var: float,
         device: str,
         threads: int,
-        wide: Callable | None = None,
+        importance: Callable | None = None,
     ) -> None:
         if device == "cuda" and not torch.cuda.is_available():
             raise DeviceError(
                 "The protocol asks for device cuda, but torch finds none here; use device: cpu"
             )
         torch.set_num_threads(threads)
-        super().__init__(draw, noise_var, wide)
+        super().__init__(draw, noise_var, importance)
         self._device = device
 
     def from_numpy(self, values: np.ndarray) -> torch.Tensor:

@@ -30,7 +30,7 @@ OPTIONS = {
     "nogil": True,
 }
 
-part = numba.njit(**OPTIONS)  # of a function that is compiled with those that call it
+jit = numba.njit(**OPTIONS)  # of a function that is compiled with those that call it
 
 
 @cache

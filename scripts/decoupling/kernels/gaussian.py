@@ -11,7 +11,7 @@ from . import OPTIONS, simd
 from .one_layer import weigh
 
 # Put into their caller as they are: as functions of their own they take twice the time.
-part = numba.njit(inline="always", **OPTIONS)
+jit = numba.njit(inline="always", **OPTIONS)
 
 
 def run(
@@ -85,7 +85,7 @@ def run(
                 d_readouts[row, s, i] += weight * grad[i]
 
 
-@part
+@jit
 def _means(size, a, omega, gram, prompt, token, mean):
     """E[Ω]a and E[φ], with the prompt if there is one; its overlap with the readout."""
     simd.product((0,), size, size, a, omega, token)
@@ -99,7 +99,7 @@ def _means(size, a, omega, gram, prompt, token, mean):
     return overlap
 
 
-@part
+@jit
 def _covariances(
     size, dim, n, weight, a, token,
     omega, label_cov, beta_cov, slope_cov, cov_b, along, outer, labels,
@@ -131,7 +131,7 @@ def _covariances(
             labels[i, j] += to_beta * beta_cov[i, j]
 
 
-@part
+@jit
 def _pull(
     size, dim, n, a, token, form_token, pull, form, own,
     omega, label_cov, beta_cov, gram, cov_b, work, column, grad,

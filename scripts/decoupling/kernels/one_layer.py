@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import part, simd
+from . import jit, simd
 
 
 def run(
@@ -102,7 +102,7 @@ def run(
                 d_readouts[r, s, i] += 2 * (fitted[0, i] - direct[s, i])
 
 
-@part
+@jit
 def weigh(dim, size, sigma_x, matrix, out):
     """Σx times a matrix, [d, D]."""
     if len(sigma_x):

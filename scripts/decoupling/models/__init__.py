@@ -65,7 +65,7 @@ class Model:
     references: ClassVar[tuple[str, ...]] = ()  # computed curves to compare it with
     contains_shallower: ClassVar[bool] = False  # whether one with a layer less is a case of it
     task_heads: ClassVar[bool] = True  # whether a task can have a head of its own
-    prompt_is_heard: ClassVar[bool] = False  # whether a prompt of zeros differs from none
+    zero_prompt_matters: ClassVar[bool] = False  # whether a prompt of zeros differs from none
     keys: ClassVar[Mapping[str, Any]] = {}  # JSON schemas of its own sizes
     # Of one seed, with all arms, on one core: for the time that a job asks for. Half of what a
     # small transformer was measured at, so that a model of one's own asks for enough.
@@ -101,7 +101,7 @@ class Model:
         """Why the model does not have this arm, if it does not."""
         if arm.heads and not cls.task_heads:
             return "has no task heads"
-        if arm.zero_prompt and not cls.prompt_is_heard:
+        if arm.zero_prompt and not cls.zero_prompt_matters:
             return "takes a prompt of zeros for none"
         return None
 

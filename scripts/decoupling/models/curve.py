@@ -41,7 +41,9 @@ class Curve:
             return None
         own = self.build()
         if (self.setting, own) == (other.setting, other.build()):
-            return other.arm if _includes(self.trains, other.trains, own.prompt_is_heard) else None
+            return (
+                other.arm if _includes(self.trains, other.trains, own.zero_prompt_matters) else None
+            )
         return self.includes_smaller(other)
 
     def includes_smaller(self, other: Curve) -> str | None:

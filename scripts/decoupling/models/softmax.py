@@ -33,7 +33,7 @@ class Softmax(Model):
     engine = "softmax"
     recipe = "softmax"
     contexts_per_minute = COMPILED
-    prompt_is_heard = True  # a prompt of zeros has its share of the weights
+    zero_prompt_matters = True  # a prompt of zeros has its share of the weights
     keys: ClassVar = {"attention_heads": ATTENTION_HEADS}
 
     attention_heads: int = 2

@@ -29,7 +29,7 @@ class Transformer(Model):
     engine = "sequences"
     recipe = "transformer"
     contains_shallower = True  # a block that adds nothing
-    prompt_is_heard = True
+    zero_prompt_matters = True
     keys: ClassVar = {
         "width": {
             "description": "Numbers in a transformer's vectors, a multiple of attention_heads; 32"

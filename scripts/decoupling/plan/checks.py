@@ -276,9 +276,9 @@ def recipe_problems(
             found = {model for model in models.modules().values() if model.recipe == recipe}
             found |= {curve.model_class for curve in trained.get(recipe, ())}
             exact = all(model.exact() for model in found)
-            if block.general.wide_contexts and {model.engine for model in found} != {"gram"}:
+            if block.general.importance_sampling and {model.engine for model in found} != {"gram"}:
                 text = "only linear attention of several layers has these; remove it"
-                yield Problem(("protocols", name, recipe, "wide_contexts"), text)
+                yield Problem(("protocols", name, recipe, "importance_sampling"), text)
             for key, text in _training_problems(protocol, block, exact):
                 yield Problem(("protocols", name, recipe, key), text)
 
@@ -288,36 +288,38 @@ def _training_problems(
 ) -> Iterator[tuple[str, str]]:
     """`exact` says whether moments are all that the recipe's models see."""
     recipe = block.general
-    if recipe.gradient == "exact" and not exact:
-        yield "gradient", "exact is for linear attention of one layer; give a batch size"
-    if recipe.gradient == "exact" and recipe.batch_growth != 1:
-        yield "batch_growth", "there are no batches with gradient: exact; remove it"
-    if recipe.batch_growth != 1 and recipe.gradient != "exact" and recipe.gradient % BATCH_STEP:
+    if recipe.batch_size == "exact" and not exact:
+        yield "batch_size", "exact is for linear attention of one layer; give a batch size"
+    if recipe.batch_size == "exact" and recipe.batch_growth != 1:
+        yield "batch_growth", "there are no batches with batch_size: exact; remove it"
+    if recipe.batch_growth != 1 and recipe.batch_size != "exact" and recipe.batch_size % BATCH_STEP:
         text = (
             f"batches grow by multiples of {BATCH_STEP}; use a multiple of it, or no batch_growth"
         )
-        yield "gradient", text
+        yield "batch_size", text
     for arm, made in block.arms.items():
-        if made.race not in (recipe.race, ()) and not ARMS[arm].weights:
-            yield f"arms.{arm}.race", "fine-tuned seeds do not race; remove it"
-    scratch = {f"arms.{arm}.race": r for arm, r in block.arms.items() if ARMS[arm].weights}
-    racing = {key: made for key, made in ({"race": recipe} | scratch).items() if made.race}
-    if not racing:
+        if made.halve_at not in (recipe.halve_at, ()) and not ARMS[arm].weights:
+            yield f"arms.{arm}.halve_at", "fine-tuned seeds are not halved; remove it"
+    scratch = {f"arms.{arm}.halve_at": r for arm, r in block.arms.items() if ARMS[arm].weights}
+    halving = {key: made for key, made in ({"halve_at": recipe} | scratch).items() if made.halve_at}
+    if not halving:
         return
-    for key, made in racing.items():
-        moments, last = [round(share * made.iterations) for share in made.race], made.iterations
+    for key, made in halving.items():
+        moments, last = [round(share * made.iterations) for share in made.halve_at], made.iterations
         if len(set(moments)) < len(moments) or not 0 < min(moments) <= max(moments) < last:
             yield key, f"stops would be at iterations {moments} of {last}; use other shares"
     if exact:
-        for key in (k for k, made in racing.items() if k == "race" or made.race != recipe.race):
-            yield key, "models of one layer share their work and do not race; remove it"
+        for key in (
+            k for k, made in halving.items() if k == "halve_at" or made.halve_at != recipe.halve_at
+        ):
+            yield key, "models of one layer share their work and are not halved; remove it"
         return
-    if not recipe.race_group:
-        yield "race_group", "is missing; race needs it"
+    if not recipe.halving_group:
+        yield "halving_group", "is missing; halve_at needs it"
         return
     sizes = {"seeds": block.seeds, "seeds_per_job": protocol.seeds_per_job}
     for key, size in sizes.items():
         whole = key == "seeds_per_job" and size >= block.seeds  # one job has them all
-        if size % recipe.race_group and not whole:
-            fix = f"{key} is {size}, no multiple of {recipe.race_group}; use one that divides it"
-            yield "race_group", fix
+        if size % recipe.halving_group and not whole:
+            fix = f"{key} is {size}, no multiple of {recipe.halving_group}; use one that divides it"
+            yield "halving_group", fix

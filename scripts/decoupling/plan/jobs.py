@@ -154,7 +154,7 @@ def _moments_mb(protocol: Protocol, setting: Setting) -> int:
     fourth moments, with tables on the way to them, four a task."""
     dim, tasks = setting.shape
     runs = [run for run in setting_runs(protocol, setting) if run.curve.model_class.exact()]
-    fourth = any(run.recipe.gradient != "exact" for run in runs)
+    fourth = any(run.recipe.batch_size != "exact" for run in runs)
     matrices = 12 * (protocol.seeds_per_job + tasks) * (dim + 1) ** 2
     return round(8 * (matrices + fourth * 4 * tasks * (dim + 1) ** 4) / 1e6)
 
@@ -179,7 +179,7 @@ def _minutes(protocol: Protocol, curve: Curve) -> float:
     """Of a block of seeds, with the other arms of its model; seeds that see only moments share
     contexts."""
     run = protocol.run(curve)
-    if run.recipe.gradient == "exact":
+    if run.recipe.batch_size == "exact":
         return 0
     seeds = 1 if curve.model_class.exact() else min(run.seeds, protocol.seeds_per_job)
     return seeds * run.recipe.contexts / curve.model_class.contexts_per_minute

@@ -9,12 +9,23 @@ from jsonschema.exceptions import ValidationError
 
 from ..errors import is_finite, is_number, number_as_text
 
+RENAMED = {  # keys of the config
+    "race": "halve_at",
+    "race_group": "halving_group",
+    "wide_contexts": "importance_sampling",
+    "gradient": "batch_size",
+    "forgetting": "beta2_decay",
+}
+
 
 def schema_text(error: ValidationError) -> str:
     value = error.instance
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
         unknown = sorted(set(value) - set(known), key=str)
+        renamed = [key for key in unknown if RENAMED.get(key) in known]
+        if renamed:
+            return ", ".join(f"{key} is called {RENAMED[key]} now" for key in renamed) + "; rename"
         return f"unknown key {', '.join(map(repr, unknown))}; known are {', '.join(known)}"
     if error.validator == "required":
         missing = [key for key in error.validator_value if key not in value]

@@ -14,10 +14,10 @@ import numpy as np
 
 from ..kernels.normals import normals
 from ..kernels.sampling import pack_grams
+from .importance import ImportanceContexts
 from .mixture import TaskMixture
 from .packing import packing
 from .streams import generator
-from .wide import WideContexts
 from .wishart import below, diagonal
 
 
@@ -52,18 +52,18 @@ class GramSampler:
         self._noise = mix.noise_var**0.5
 
     def batch(
-        self, index: int, size: int, mean_scale: float = 1.0, *, wide: bool = False
+        self, index: int, size: int, mean_scale: float = 1.0, *, importance: bool = False
     ) -> GramBatch:
         """Batch `index` of `size` contexts, tasks drawn by their weights, means times a scale;
-        `wide`: drawn as `problem.wide` says, with weights."""
+        `importance`: drawn as `problem.importance` says, with weights."""
         rng, n, dim = self._generator(index), self._n, self._mix.dim
         entries = len(below(n, dim + 1)[0])
-        batch = GramBatch([], [], [] if wide else None)
+        batch = GramBatch([], [], [] if importance else None)
         for k, count in enumerate(rng.multinomial(size, self._mix.weights)):
             mean = np.float32(mean_scale) * self._mix.means[k].astype(np.float32)
             white = normals(rng, dim, count)
             factor = normals(rng, entries, count), diagonal(rng, n, dim + 1, count)
-            widened = WideContexts(rng, n, white, *factor) if wide else None
+            widened = ImportanceContexts(rng, n, white, *factor) if importance else None
             beta = mean[:, None] + self._chol_cov[k] @ white
             packed = pack_grams(self._chol_x, self._noise, beta, *factor)
             if widened:

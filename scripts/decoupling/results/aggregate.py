@@ -24,8 +24,8 @@ def seed_minimum(runs: pd.DataFrame, power: float) -> list[dict[str, Any]]:
     """A row per (n, model, layers, arm): the risk of the seed with the least selection risk; and
     over `power`, E[y²].
 
-    Diverged seeds, and those that a race stopped, are counted and left out; where none is left, the
-    risk is missing.
+    Diverged seeds, and those that halving stopped, are counted and left out; where none is left,
+    the risk is missing.
     """
     duplicated = runs.duplicated([*POINT, "seed"])
     if duplicated.any():

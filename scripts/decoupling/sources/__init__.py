@@ -17,7 +17,8 @@ the spec's. What engines ask it for:
                                                       `risk_and_gradient` of a one-layer model
     batch_moments(stream, index, size, mean_scale)    the same of a batch
     batch(stream, index, size, mean_scale=1.0)        a `problem.gram.GramBatch`
-    wide_batch(…)                                     one with weights, for risks; it can be `batch`
+    importance_batch(…)                               one with weights, for risks; it can be
+                                                      `batch`
     sequences(…)                                      a `problem.sequences.SequenceBatch`
 
 Arrays of a batch are lists by task, contexts last. Batch `index` of a `stream` is always the same

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..problem.design import Design
 from ..problem.mixture import TaskMixture
-from .any_x import ANY_X
 from .theorems import CLOSED_FORMS
+from .theorems_general_x import GENERAL_X
 
 
 def fold_table(
@@ -20,9 +20,9 @@ def fold_table(
     independent = Design.independent(mix.sigma_x, design.fourth)
     rows = []
     for n in lengths:
-        found = {("theorem", arm): CLOSED_FORMS["theorem"][arm](mix, n).risk for arm in ANY_X}
+        found = {("theorem", arm): CLOSED_FORMS["theorem"][arm](mix, n).risk for arm in GENERAL_X}
         for curve, given in (("measured", design), ("independent", independent)):
-            found |= {(curve, arm): form(mix, given, n).risk for arm, form in ANY_X.items()}
+            found |= {(curve, arm): form(mix, given, n).risk for arm, form in GENERAL_X.items()}
         point = {"setting": mix.name, "n": n}
         rows += [
             {**point, "curve": c, "arm": a, "risk": risk, "normalized": risk / label_power}

@@ -125,9 +125,9 @@ class _Job:
                 for state, values in zip(active, risks, strict=True):
                     state.note_divergence(done, values)
             for state in active:
-                # Fine-tuning has only the winners of plain's race.
-                if state.run.curve.trains.weights and done in state.run.recipe.race_at:
-                    state.race(done)
+                # Fine-tuning starts from plain's surviving seeds.
+                if state.run.curve.trains.weights and done in state.run.recipe.halved_at:
+                    state.halve(done)
             progress.show(done, iterations, active, risks)
             self._save_if_due(name, done, states)
         self.finished[name] = states

@@ -38,7 +38,7 @@ def _arm_key(default: Any, text: str, schema: Mapping[str, Any]) -> Any:
 class Recipe:
     """How one arm is trained. The defaults are the paper's, with the exact gradient."""
 
-    gradient: str | int = _key(
+    batch_size: str | int = _key(
         "exact",
         "exact (linear attention of one layer only), or the number of contexts in a batch",
         {"oneOf": [{"const": "exact"}, WHOLE]},
@@ -72,18 +72,18 @@ class Recipe:
     )
     batch_growth: float = _key(
         1.0,
-        "Size of the last batch as a multiple of the first, which `gradient` is",
+        "Size of the last batch as a multiple of the first, which `batch_size` is",
         {"type": "number", "minimum": 1},
     )
-    race: tuple[float, ...] = _arm_key(
+    halve_at: tuple[float, ...] = _arm_key(
         (), "Shares of training after which the worse half of the seeds stops", SHARES
     )
-    race_group: int = _key(
+    halving_group: int = _key(
         0,
-        "Seeds that race together; seeds, and those of a job, are a multiple of it",
+        "Seeds that are halved together; seeds, and those of a job, are a multiple of it",
         {"type": "integer", "minimum": 2},
     )
-    wide_contexts: bool = _key(
+    importance_sampling: bool = _key(
         False,
         "Whether batches have more of the rare contexts that deeper models depend on, with weights",
         YES_OR_NO,
@@ -97,31 +97,31 @@ class Recipe:
     def batch_at(self, iteration: int) -> int:
         """Grows evenly in proportion, to a multiple of BATCH_STEP."""
         if self.batch_growth == 1:
-            return self.gradient
-        size = self.gradient * self.batch_growth ** (iteration / self.iterations)
+            return self.batch_size
+        size = self.batch_size * self.batch_growth ** (iteration / self.iterations)
         return max(1, round(size / BATCH_STEP)) * BATCH_STEP
 
     def data_at(self, iteration: int) -> tuple[int | None, float, bool]:
         """What an engine is asked for: the contexts of a batch, None for the exact gradient; the
-        scale of the means; whether contexts are wide."""
-        size = None if self.gradient == "exact" else self.batch_at(iteration)
-        return size, self.mean_scale_at(iteration), self.wide_contexts
+        scale of the means; whether they are importance-sampled."""
+        size = None if self.batch_size == "exact" else self.batch_at(iteration)
+        return size, self.mean_scale_at(iteration), self.importance_sampling
 
     @property
     def contexts(self) -> float:
         """In all batches of a run, about."""
         mean = (self.batch_growth - 1) / math.log(self.batch_growth) if self.batch_growth > 1 else 1
-        return self.iterations * self.gradient * mean
+        return self.iterations * self.batch_size * mean
 
     @cached_property
-    def race_at(self) -> frozenset[int]:
+    def halved_at(self) -> frozenset[int]:
         """Iterations after which the worse half stops."""
-        return frozenset(round(share * self.iterations) for share in self.race)
+        return frozenset(round(share * self.iterations) for share in self.halve_at)
 
     @property
     def has_running_risk(self) -> bool:
         """Whether anything asks for it."""
-        return bool(self.race) or self.clip_ratio is not None
+        return bool(self.halve_at) or self.clip_ratio is not None
 
     def mean_scale_at(self, iteration: int) -> float:
         """Grows linearly, in steps so that exact moments need not be made anew every time."""
@@ -150,6 +150,9 @@ class Run:
     def from_dict(cls, fields: Mapping[str, Any]) -> Run:
         """Of what JSON says of it."""
         recipe = fields["recipe"]
-        lists = {"race": tuple(recipe["race"]), "options": tuple(map(tuple, recipe["options"]))}
+        lists = {
+            "halve_at": tuple(recipe["halve_at"]),
+            "options": tuple(map(tuple, recipe["options"])),
+        }
         made = {"curve": Curve.from_dict(fields["curve"]), "recipe": Recipe(**{**recipe, **lists})}
         return cls(**{**fields, **made})

@@ -23,7 +23,7 @@ class TrainState:
 
     All trained parameters of a seed are one row of `theta`, their gradient one row of `grad`;
     `params` are views into it, besides what is frozen. Arrays are the engine's, and have the seeds
-    that are still `running`: a race stops others.
+    that are still `running`: halving stops others.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class TrainState:
         optimiser_state = {name: engine.from_numpy(zeros.copy()) for name in self.optimiser.STATE}
         self._hold(engine.from_numpy(flat), engine.from_numpy(zeros), optimiser_state, frozen)
         self.running = np.arange(len(seeds))  # positions in `seeds`
-        self.stopped_at = np.full(len(seeds), -1)  # iteration after which its race was lost
+        self.stopped_at = np.full(len(seeds), -1)  # iteration after which it was stopped
         self.diverged_at = np.full(len(seeds), -1)  # iteration at which it was seen
         self.log_risk = np.zeros(len(seeds))  # logarithm of the running risk, of running seeds
         self._options = dict(run.recipe.options)
@@ -113,18 +113,18 @@ class TrainState:
             log.warning("%s: seeds %s diverged by iteration %d", self.run.key, seeds, iteration)
             self.diverged_at[bad] = iteration
 
-    def race(self, iteration: int) -> None:
+    def halve(self, iteration: int) -> None:
         """Stop the worse half of every group of seeds, by their running risk.
 
         That is the geometric mean of the last batches' risks, each measured before the seed learned
         from it: contexts that all seeds have in common and none has seen. At a single moment the
-        last steps' accidents would decide. Who races with whom is decided by the seeds' numbers,
-        not by the job they are in.
+        last steps' accidents would decide. The seeds' numbers decide who is compared with whom, not
+        the job they are in.
         """
         ruined = ~np.isfinite(self.engine.to_numpy(self.theta)).all(1)
         self.note_divergence(iteration, np.where(ruined, np.nan, self.log_risk))
         risks = np.where(self.diverged_at[self.running] < 0, self.log_risk, np.nan)
-        group_size = self.run.recipe.race_group
+        group_size = self.run.recipe.halving_group
         groups = np.array([self.seeds[i] // group_size for i in self.running])
         order = np.argsort(risks, kind="stable")  # NaN comes last
         kept = []

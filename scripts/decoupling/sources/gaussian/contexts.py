@@ -29,9 +29,11 @@ class GaussianContexts:
     def batch(self, stream: int, index: int, size: int, mean_scale: float = 1.0) -> GramBatch:
         return self._grams(stream).batch(index, size, mean_scale)
 
-    def wide_batch(self, stream: int, index: int, size: int, mean_scale: float = 1.0) -> GramBatch:
+    def importance_batch(
+        self, stream: int, index: int, size: int, mean_scale: float = 1.0
+    ) -> GramBatch:
         """With more contexts of the kinds that errors of deep models depend on, and weights."""
-        return self._grams(stream).batch(index, size, mean_scale, wide=True)
+        return self._grams(stream).batch(index, size, mean_scale, importance=True)
 
     def sequences(
         self, stream: int, index: int, size: int, mean_scale: float = 1.0

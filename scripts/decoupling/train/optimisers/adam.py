@@ -12,7 +12,7 @@ BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # the usual ones, and torch's
 
 STATE = ("first", "second")  # the two means
 KEYS = {
-    "forgetting": {
+    "beta2_decay": {
         "description": "f, where Adam's mean of squares keeps 1 − t^−f of itself at step t instead"
         f" of {BETA2}",
         "type": "number",
@@ -24,16 +24,16 @@ KEYS = {
 
 def update(
     theta: Any, state: Mapping[str, Any], grad: Any, rates: Any, lr: float, step: int, *,
-    forgetting: float | None = None,
+    beta2_decay: float | None = None,
 ) -> None:  # fmt: skip
-    """With `forgetting` the mean of squares is Adafactor's and needs no correction: quick to forget
-    the first gradients and slow in the end."""
+    """With `beta2_decay`, the exponent of Adafactor's β₂ without its sign, the mean of squares is
+    quick to forget the first gradients and slow in the end, and needs no correction."""
     first, second = state["first"], state["second"]
     rate = lr / (1 - BETA1**step)
-    if forgetting is None:
+    if beta2_decay is None:
         keep, scale = BETA2, (1 - BETA2**step) ** -0.5
     else:
-        keep, scale = 1 - step**-forgetting, 1.0
+        keep, scale = 1 - step**-beta2_decay, 1.0
     if isinstance(theta, np.ndarray):
         numbers = (theta.dtype.type(x) for x in (BETA1, keep, rate, scale, EPSILON))
         _kernel(theta.itemsize)(theta, first, second, grad, rates, *numbers)

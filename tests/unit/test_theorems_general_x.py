@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from decoupling.problem.design import Design
 from decoupling.problem.mixture import TaskMixture
-from decoupling.theory.any_x import ANY_X, AnyForm
 from decoupling.theory.theorems import CLOSED_FORMS
+from decoupling.theory.theorems_general_x import GENERAL_X, GeneralSolution
 
 ERRORS = 4.5  # standard errors; a false alarm in 150,000 comparisons
 CONTEXTS = 400_000
@@ -49,7 +49,12 @@ def labels(mix: TaskMixture, x: np.ndarray, rng: np.random.Generator) -> tuple[n
 
 
 def squared_errors(
-    arm: str, form: AnyForm, mix: TaskMixture, x: np.ndarray, y: np.ndarray, task: np.ndarray
+    arm: str,
+    form: GeneralSolution,
+    mix: TaskMixture,
+    x: np.ndarray,
+    y: np.ndarray,
+    task: np.ndarray,
 ) -> np.ndarray:
     """Of ŷ = x_qᵀ(Wg + v_k), context by context; heads take μ_k out of the context's labels."""
     known = y[:, :-1]
@@ -61,11 +66,11 @@ def squared_errors(
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1000])
-@pytest.mark.parametrize("arm", ANY_X)
+@pytest.mark.parametrize("arm", GENERAL_X)
 def test_gaussian_rows_give_the_theorems(arm: str, n: int):
     root = np.random.default_rng(5).standard_normal((3, 3))
     mix = mixture(root @ root.T + 0.2 * np.eye(3))
-    made = ANY_X[arm](mix, Design.gaussian(mix.sigma_x), n)
+    made = GENERAL_X[arm](mix, Design.gaussian(mix.sigma_x), n)
     theorem = CLOSED_FORMS["theorem"][arm](mix, n)
     # The risk is what is left of E[y²], about a share of 1/n: rounding grows by as much.
     assert made.risk == pytest.approx(theorem.risk, rel=1e-13 * (10 + n))
@@ -73,12 +78,12 @@ def test_gaussian_rows_give_the_theorems(arm: str, n: int):
 
 
 @pytest.mark.parametrize("n", [1, 4])
-@pytest.mark.parametrize("arm", ANY_X)
+@pytest.mark.parametrize("arm", GENERAL_X)
 def test_uniform_rows_with_an_intercept(arm: str, n: int):
     """The closed form is the literal risk of its own parameters, and no others do better."""
     sigma_x = np.diag([1, 1 / 3, 1 / 3])
     mix, rng = mixture(sigma_x), np.random.default_rng(n)
-    form = ANY_X[arm](mix, Design.independent(sigma_x, UNIFORM_FOURTH), n)
+    form = GENERAL_X[arm](mix, Design.independent(sigma_x, UNIFORM_FOURTH), n)
     x = uniform(rng, (CONTEXTS, n + 1))
     drawn = x, *labels(mix, x, rng)
     errors = squared_errors(arm, form, mix, *drawn)
@@ -94,11 +99,11 @@ def test_the_gaussian_theorem_is_wrong_for_them():
     """So that the test above would see it."""
     sigma_x = np.diag([1, 1 / 3, 1 / 3])
     mix = mixture(sigma_x)
-    any_x = ANY_X["plain"](mix, Design.independent(sigma_x, UNIFORM_FOURTH), 4)
-    assert CLOSED_FORMS["theorem"]["plain"](mix, 4).risk > 1.1 * any_x.risk
+    theorems_general_x = GENERAL_X["plain"](mix, Design.independent(sigma_x, UNIFORM_FOURTH), 4)
+    assert CLOSED_FORMS["theorem"]["plain"](mix, 4).risk > 1.1 * theorems_general_x.risk
 
 
-@pytest.mark.parametrize("arm", ANY_X)
+@pytest.mark.parametrize("arm", GENERAL_X)
 def test_rows_that_share_something(arm: str):
     """Rows of a unit, its query among them, are moved together: moments are measured on one set of
     units, the literal risk on another. Measured moments have an error too: half the contexts, so
@@ -112,10 +117,10 @@ def test_rows_that_share_something(arm: str):
 
     design = Design.measured(rows())
     mix = mixture(design.sigma_x)
-    form, x = ANY_X[arm](mix, design, 4), rows()
+    form, x = GENERAL_X[arm](mix, design, 4), rows()
     errors = squared_errors(arm, form, mix, x, *labels(mix, x, rng))
     assert abs(errors.mean() - form.risk) < 2 * ERRORS * errors.std() / CONTEXTS**0.5
-    apart = ANY_X[arm](mix, Design.independent(design.sigma_x, design.fourth), 4)
+    apart = GENERAL_X[arm](mix, Design.independent(design.sigma_x, design.fourth), 4)
     if arm == "plain":  # and the test would see rows taken for independent
         assert abs(errors.mean() - apart.risk) > 10 * errors.std() / CONTEXTS**0.5
 

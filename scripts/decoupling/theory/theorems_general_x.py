@@ -18,7 +18,7 @@ from ..problem.mixture import TaskMixture
 
 
 @dataclass(frozen=True, eq=False)
-class AnyForm:
+class GeneralSolution:
     """Its risk, and ŷ = x_qᵀ(Wg + v_k) reaches it; for `joint_heads`, with y_i − x_iᵀμ_k in g."""
 
     risk: float
@@ -54,25 +54,25 @@ def _form(second: np.ndarray, noise: float, design: Design, n: int) -> _Form:
     return _Form(power, linear.ravel(), square, design.sigma_x, n * design.pair)
 
 
-def plain(mix: TaskMixture, design: Design, n: int) -> AnyForm:
+def plain(mix: TaskMixture, design: Design, n: int) -> GeneralSolution:
     """Theorem 1."""
     form = _form(mix.biased_cov, mix.noise_var, design, n)
     weight = np.linalg.solve(form.square, form.linear)
     risk = form.power - form.linear @ weight
-    return AnyForm(float(risk), weight.reshape(mix.dim, -1), np.zeros_like(mix.means))
+    return GeneralSolution(float(risk), weight.reshape(mix.dim, -1), np.zeros_like(mix.means))
 
 
-def finetune(mix: TaskMixture, design: Design, n: int) -> AnyForm:
+def finetune(mix: TaskMixture, design: Design, n: int) -> GeneralSolution:
     """Theorem 2: the best v_k on Theorem 1's W removes E[x_q(y − ŷ) | k]."""
     base = plain(mix, design, n)
     form = _form(mix.biased_cov, mix.noise_var, design, n)
     left = [design.sigma_x @ mean - form.bias(mean) @ base.weight.ravel() for mean in mix.means]
     shifts = np.linalg.solve(design.sigma_x, np.array(left).T).T
     gain = mix.weights @ (shifts * left).sum(1)
-    return AnyForm(float(base.risk - gain), base.weight, shifts)
+    return GeneralSolution(float(base.risk - gain), base.weight, shifts)
 
 
-def joint(mix: TaskMixture, design: Design, n: int) -> AnyForm:
+def joint(mix: TaskMixture, design: Design, n: int) -> GeneralSolution:
     """Theorem 3: W and v_k together; v_k is eliminated first."""
     form = _form(mix.biased_cov, mix.noise_var, design, n)
     square, linear, power = form.square, form.linear, form.power
@@ -84,26 +84,26 @@ def joint(mix: TaskMixture, design: Design, n: int) -> AnyForm:
     found = np.linalg.solve(square, linear)
     biases = np.array([form.bias(mean) @ found for mean in mix.means])
     shifts = mix.means - np.linalg.solve(design.sigma_x, biases.T).T
-    return AnyForm(float(power - linear @ found), found.reshape(mix.dim, -1), shifts)
+    return GeneralSolution(float(power - linear @ found), found.reshape(mix.dim, -1), shifts)
 
 
-def joint_heads(mix: TaskMixture, design: Design, n: int) -> AnyForm:
+def joint_heads(mix: TaskMixture, design: Design, n: int) -> GeneralSolution:
     """Theorem 4: a head takes μ_k out of the context's labels, the prompt puts it back. As there, W
     is the same for all tasks."""
     form = _form(mix.debiased_cov, mix.noise_var, design, n)
     weight = np.linalg.solve(form.square, form.linear)
     risk = form.power - form.linear @ weight
-    return AnyForm(float(risk), weight.reshape(mix.dim, -1), mix.means)
+    return GeneralSolution(float(risk), weight.reshape(mix.dim, -1), mix.means)
 
 
-def shared(mix: TaskMixture, design: Design, n: int) -> AnyForm:
+def shared(mix: TaskMixture, design: Design, n: int) -> GeneralSolution:
     """One prompt for all tasks: Theorem 3 of the mixture as one task."""
     found = joint(mix.merged(), design, n)
     shifts = np.broadcast_to(found.shifts, mix.means.shape)
-    return AnyForm(found.risk, found.weight, shifts)
+    return GeneralSolution(found.risk, found.weight, shifts)
 
 
-ANY_X: dict[str, Callable[[TaskMixture, Design, int], AnyForm]] = {
+GENERAL_X: dict[str, Callable[[TaskMixture, Design, int], GeneralSolution]] = {
     "plain": plain,
     "shared": shared,
     "finetune": finetune,

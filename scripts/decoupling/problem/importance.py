@@ -32,7 +32,7 @@ def variance_factor(dim: int) -> float:
     return 1 + (10 / dim) ** 0.5
 
 
-class WideContexts:
+class ImportanceContexts:
     """Contexts of one task, ordinary ones first, then those with every shift.
 
     `white` is z in β = μ + Lz, [d, count], and gets longer, before β is made of it; `entries`,

@@ -11,7 +11,7 @@ from agreement import assert_same_means
 from decoupling.engines.gram import CompiledEngine
 from decoupling.kernels import spectrum as kernel
 from decoupling.kernels.spectrum import spectrum
-from decoupling.problem import wide
+from decoupling.problem import importance
 from decoupling.problem.gram import GramBatch, GramSampler
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.streams import Stream
@@ -79,9 +79,9 @@ def test_ratios_of_densities(n: int, dim: int):
     rng = np.random.default_rng([n, dim])
     values = -np.sort(-rng.uniform(0.1, 60, (p, 400)), axis=0)
     values[0] += rng.uniform(0, 120, 400)
-    found = wide._density_ratios(n, dim, values[0], values[1:])
+    found = importance._density_ratios(n, dim, values[0], values[1:])
     below = values[1] if p > 1 else np.zeros(400)
-    for ratio, shift in zip(found, wide.SHIFTS, strict=True):
+    for ratio, shift in zip(found, importance.SHIFTS, strict=True):
         moved = values.copy()
         moved[0] -= shift
         inside = moved[0] > below
@@ -96,15 +96,15 @@ def test_ratios_of_densities(n: int, dim: int):
 def test_an_eigenvalue_that_is_a_shift(n: int, dim: int):
     """λ₁ − t = 0 is not the largest, and no case to warn of."""
     others = np.full((min(n, dim) - 1, 1), 0.5)
-    found = wide._density_ratios(n, dim, np.array([20.0]), others)
-    assert list(found[:, 0] > 0) == [shift < 20 for shift in wide.SHIFTS]
+    found = importance._density_ratios(n, dim, np.array([20.0]), others)
+    assert list(found[:, 0] > 0) == [shift < 20 for shift in importance.SHIFTS]
 
 
 def test_ratios_of_beta():
     z = np.random.default_rng(0).standard_normal((4, 100))
-    scale = wide.variance_factor(4) ** 0.5
+    scale = importance.variance_factor(4) ** 0.5
     expected = norm.logpdf(z, scale=scale).sum(0) - norm.logpdf(z).sum(0)
-    np.testing.assert_allclose(np.log(wide._beta_ratios(z)), expected, rtol=1e-10)
+    np.testing.assert_allclose(np.log(importance._beta_ratios(z)), expected, rtol=1e-10)
 
 
 def statistics(batch: GramBatch, k: int) -> np.ndarray:
@@ -122,7 +122,7 @@ def statistics(batch: GramBatch, k: int) -> np.ndarray:
 def test_weighted_moments_match_literal_sequences(shape: tuple):
     """Every statistic's difference in standard errors, the largest held to Bonferroni's bound."""
     mix, n = mixture(shape)
-    sampled = GramSampler(mix, n, Stream.TRAINING).batch(0, COUNT, wide=True)
+    sampled = GramSampler(mix, n, Stream.TRAINING).batch(0, COUNT, importance=True)
     sequences = literal.draw_sequences(mix, n, COUNT, torch.Generator().manual_seed(0))
     drawn = mixtures.gram_batch(sequences, mix.tasks)
     for k in range(mix.tasks):
@@ -133,16 +133,18 @@ def test_a_share_of_the_contexts_is_moved():
     """By the shifts and lengths that are stated; a moved Gram matrix is one of n tokens."""
     mix = mixtures.random_mixture(np.random.default_rng(3), 4, 1, 0.5)
     mix = TaskMixture("white", mix.weights, mix.means, mix.covs, np.eye(4), 0.5)
-    batch = GramSampler(mix, 2, Stream.TRAINING).batch(0, 20_000, wide=True)
+    batch = GramSampler(mix, 2, Stream.TRAINING).batch(0, 20_000, importance=True)
     (grams,) = (gram.astype(float).transpose(2, 0, 1) for gram in batch.grams)
     values = np.linalg.eigvalsh(grams)
     assert (np.abs(values[:, :-2]) < 1e-4 * values[:, -1:]).all()
     assert (values[:, -2] > -1e-4 * values[:, -1]).all()
     tops = np.linalg.eigvalsh(grams[:, :-1, :-1])[:, -1]
     # λ₁ is below 50 but for one in 10⁸, and above the shift
-    least = wide.SHARE * sum(shift >= 50 for shift in wide.SHIFTS) / len(wide.SHIFTS)
-    assert least - 0.02 < (tops > 50).mean() < wide.SHARE
-    assert batch.weights[0].max() <= 1 / (1 - wide.SHARE) + 1e-6
+    least = (
+        importance.SHARE * sum(shift >= 50 for shift in importance.SHIFTS) / len(importance.SHIFTS)
+    )
+    assert least - 0.02 < (tops > 50).mean() < importance.SHARE
+    assert batch.weights[0].max() <= 1 / (1 - importance.SHARE) + 1e-6
 
 
 def test_contexts_that_a_million_draws_do_not_have_are_estimated():
@@ -151,11 +153,11 @@ def test_contexts_that_a_million_draws_do_not_have_are_estimated():
     mix = TaskMixture("one", [1.0], np.zeros((1, 1)), np.ones((1, 1, 1)), np.eye(1), 0.0)
     exact = np.prod([n + 2.0 * i for i in range(power)])
     found = {}
-    for is_wide in (False, True):
-        batch = GramSampler(mix, n, Stream.TRAINING).batch(0, 200_000, wide=is_wide)
+    for is_importance in (False, True):
+        batch = GramSampler(mix, n, Stream.TRAINING).batch(0, 200_000, importance=is_importance)
         values = batch.grams[0][0, 0].astype(float) ** power
-        values *= batch.weights[0] if is_wide else 1
-        found[is_wide] = values.mean() / exact, values.std() / len(values) ** 0.5 / exact
+        values *= batch.weights[0] if is_importance else 1
+        found[is_importance] = values.mean() / exact, values.std() / len(values) ** 0.5 / exact
     mean, error = found[True]
     assert abs(mean - 1) < 4 * error
     assert error < 0.02
