@@ -48,7 +48,7 @@ class Setting:
 
     @classmethod
     def read(cls, name: str, block: Block) -> Setting:
-        """Of a block without problems (`plan.checks` finds them)."""
+        """The setting of a block without problems (`plan.checks` finds them)."""
         filled, sizes = DEFAULTS | dict(block), models.keys()
         return cls(
             name,
@@ -69,7 +69,7 @@ class Setting:
 
     @cached_property
     def curves(self) -> list[Curve]:
-        """Everything that is trained. A model that has no other depth is of one layer."""
+        """Everything that is trained. Models without `layers` have one layer."""
         found = []
         for name in self.models:
             depths = [depth for depth in self.layers if models.find(name, depth)] or [1]
@@ -89,7 +89,7 @@ class Setting:
 
     @property
     def depths(self) -> list[int]:
-        """Of the model that a panel draws."""
+        """The numbers of layers of the model that a panel draws."""
         return sorted({curve.layers for curve in self.curves if curve.model == self.model})
 
     def lacks(self, arm: str) -> str | None:

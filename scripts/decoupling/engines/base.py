@@ -74,8 +74,8 @@ class Engine:
         raise NotImplementedError
 
     def errors(self, model: Any, params: Params, batch: Any) -> np.ndarray:
-        """Of every seed and context, without the noise of the query's label, times the context's
-        weight: [seeds, B]."""
+        """Squared errors of every seed and context, without the noise of the query's label, times
+        the context's weight: [seeds, B]."""
         raise NotImplementedError
 
 
@@ -117,7 +117,7 @@ class BatchEngine(Engine):
     def _errors_on(
         self, stream: Stream, trained: Sequence[tuple[Any, Params]], count: int
     ) -> Iterator[list[np.ndarray]]:
-        """Of every model, a part of the held-out contexts after the other."""
+        """The errors of every model, one part of the held-out contexts after another."""
         for index, first in enumerate(range(0, count, self.chunk)):
             batch = self.held_out(stream, index, min(self.chunk, count - first))
             yield [self.errors(model, params, batch) for model, params in trained]

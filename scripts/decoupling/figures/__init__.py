@@ -87,7 +87,7 @@ class Figure:
         yield from ()
 
     def arm_problems(self, setting: Setting) -> Iterator[Problem]:
-        """Of the key `arms`, and where the model that is drawn has none of the setting's."""
+        """What is wrong with the key `arms`; and a model that has none of the setting's arms."""
         path = f"settings.{setting.name}"
         for arm in self.block.get("arms", ()):
             if arm not in setting.arms:

@@ -35,7 +35,7 @@ def polynomial(c: Code, coefficients: Sequence[float], x: ir.Value) -> ir.Value:
 
 
 def exponential(c: Code, x: ir.Value) -> ir.Value:
-    """Of x ≤ 0; 0 below LOWEST; NaN stays NaN. x = k ln 2 + r."""
+    """eˣ for x ≤ 0; 0 below LOWEST; NaN stays NaN. x = k ln 2 + r."""
     b, low = c.builder, number(LOWEST)
     vanishes = b.fcmp_ordered("<", x, low)
     x = b.select(vanishes, low, x)

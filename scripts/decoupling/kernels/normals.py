@@ -26,7 +26,7 @@ COS = [(-1) ** i * (math.pi / 2) ** (2 * i) / math.factorial(2 * i) for i in ran
 
 
 def normals(rng: np.random.Generator, *shape: int) -> np.ndarray:
-    """Of single precision."""
+    """Normal numbers in single precision."""
     count = math.prod(shape)
     pairs = -(-count // (2 * LANES)) * LANES
     words = rng.integers(0, 2**64 - 1, pairs, np.uint64, endpoint=True).view(np.int32)

@@ -18,7 +18,8 @@ TINY = 1e-30
 
 
 def spectrum(factor: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of matrices [columns, D, count], whose last row does not count but is rotated with the rest.
+    """Eigenvalues of MᵀM for matrices M [columns, D, count]; the last row is rotated with the rest
+    but does not count.
 
     The largest eigenvalue, [count]; the others, [columns − 1, count]; the column of the largest,
     [D, count], whose sign means nothing.
@@ -94,7 +95,7 @@ def rotate(c: Code, size, tape, x, y, length) -> None:
 
 @operation("size tape x length out y")
 def squared_length(c: Code, size, tape, x, length, out, y) -> None:
-    """Of the column at x without its last row."""
+    """The squared length of the column at x without its last row."""
     with c.contexts(length) as first:
         column = [c.load(c.at(c.row(tape, x, length, i), first)) for i in range(size - 1)]
         c.store(c.dot(column, column), c.at(out, y, first))

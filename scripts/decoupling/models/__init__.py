@@ -63,7 +63,7 @@ class Model:
     engine: ClassVar[str]  # what trains it, by what it sees of the data: a module of `engines`
     recipe: ClassVar[str]  # the block of a protocol that says how it is trained
     references: ClassVar[tuple[str, ...]] = ()  # computed curves to compare it with
-    contains_shallower: ClassVar[bool] = False  # whether one with a layer less is a case of it
+    contains_shallower: ClassVar[bool] = False  # whether one layer fewer is a special case
     task_heads: ClassVar[bool] = True  # whether a task can have a head of its own
     zero_prompt_matters: ClassVar[bool] = False  # whether a prompt of zeros differs from none
     keys: ClassVar[Mapping[str, Any]] = {}  # JSON schemas of its own sizes
@@ -93,7 +93,7 @@ class Model:
 
     @classmethod
     def has_theorem(cls) -> bool:
-        """What has none is held to bounds."""
+        """Whether a theorem predicts its risk; models without one are held to bounds."""
         return "theorem" in cls.references
 
     @classmethod
@@ -110,7 +110,7 @@ class Model:
         yield from ()
 
     def contains(self, other: Model) -> str | None:
-        """What another size of this model is called, if it is a case of this one."""
+        """The name of another size of this model, if that is a special case of this one."""
         shallower = {**vars(self), "layers": self.layers - 1}
         if self.contains_shallower and vars(other) == shallower:
             return f"{other.layers} layer{'s' if other.layers > 1 else ''}"

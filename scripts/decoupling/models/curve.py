@@ -47,8 +47,8 @@ class Curve:
         return self.includes_smaller(other)
 
     def includes_smaller(self, other: Curve) -> str | None:
-        """What the same arm of a smaller model is called, if it is a case of this one. What is
-        fine-tuned sits on frozen weights, of which none can be switched off."""
+        """The name of the same arm of a smaller model, if that is a special case of this one. A
+        fine-tuned arm has frozen weights, none of which can be switched off."""
         same = (self.model, self.arm) == (other.model, other.arm) and self.trains.weights
         return self.build().contains(other.build()) if same else None
 
@@ -57,7 +57,7 @@ class Curve:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Curve:
-        """Of what JSON says of it."""
+        """The curve that `to_dict` described."""
         sizes = tuple((name, size) for name, size in fields["sizes"])
         return cls(**{**fields, "trains": Arm(**fields["trains"]), "sizes": sizes})
 

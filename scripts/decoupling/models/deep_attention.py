@@ -41,7 +41,7 @@ class DeepAttention(Model):
         return dict.fromkeys(("query", "key", "value"), (self.layers, self.dim + 1, self.dim + 1))
 
     def forward(self, params: Any) -> Layers:
-        """Of NumPy's arrays, or of torch's."""
+        """The layers of a model whose parameters are NumPy's arrays or torch's."""
         scores = params["query"] @ params["key"].mT
         return Layers(scores, params["value"], params.get("prompts"), params.get("heads"))
 

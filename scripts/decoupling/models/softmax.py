@@ -54,7 +54,7 @@ class Softmax(Model):
         return f"{heads} attention head{'s' if heads > 1 else ''}"
 
     def forward(self, params: Mapping[str, Any]) -> SoftmaxHeads:
-        """Of NumPy's arrays, or of torch's."""
+        """The heads of a model whose parameters are NumPy's arrays or torch's."""
         value, prompts = params["value"], params.get("prompts")
         if "heads" in params:
             readouts = (value[:, None] @ params["heads"][:, :, None, :, None])[..., 0]
@@ -76,7 +76,7 @@ class Softmax(Model):
         backward_prompts(grad.prompts, out)
 
     def predict(self, params: Mapping[str, Any], tokens: Any, queries: Any, tasks: Any) -> Any:
-        """Of torch's tensors, where nothing is compiled: see `engines.sequences`."""
+        """Predictions in torch, where nothing is compiled: see `engines.sequences`."""
         row = self.forward(params)
         chosen = row.readouts.expand(-1, self.tasks, -1, -1)[:, tasks]  # [seeds, B, H, D]
         u = row.scores[:, None, :, :, :-1] @ queries[:, None, :, None]

@@ -48,7 +48,7 @@ class Problem:
 
 
 def model_problems() -> Iterator[str]:
-    """Of the models' own files, not of the config."""
+    """What is wrong with the models' own files, not with the config."""
     served = {engine for source in sources.blocks().values() for engine in source.ENGINES}
     for module, model in models.modules().items():
         engine = getattr(model, "engine", None)
@@ -58,7 +58,7 @@ def model_problems() -> Iterator[str]:
 
 
 def schema_problems(raw: Block, schema: Mapping[str, Any]) -> set[Problem]:
-    """Of every block alone."""
+    """What is wrong with each block alone."""
     schema = _filled(schema)
     found = {*_schema_problems((), schema, raw)}
     for name, block in blocks(raw, "settings"):

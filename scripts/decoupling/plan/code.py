@@ -17,7 +17,7 @@ LIBRARY = Path(__file__).parents[1]
 
 
 def code_digest(script: Path, *loaded: str, data: Iterable[Path] = ()) -> str:
-    """Of a script, of all that it and the modules `loaded` import, and of files it reads.
+    """The digest of a script, of all that it and the modules `loaded` import, and of its files.
 
     Modules are named from the library: `models.attention`.
     """
@@ -71,7 +71,7 @@ def _executed(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _path(name: str) -> Path:
-    """Of a module or package; an imported function gives one that does not exist."""
+    """The file of a module or package; for an imported function, one that does not exist."""
     path = LIBRARY.joinpath(*name.split(".")) if name else LIBRARY
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 

@@ -31,7 +31,7 @@ def scored_curves(config: Config, with_references: bool = False) -> list[Curve]:
 
 
 def scored_settings(config: Config, with_references: bool = False) -> list[str]:
-    """Of the scoreboard; or only those whose curves have computed ones to compare with."""
+    """The scoreboard's settings; or only those whose curves have computed references."""
     return sorted({curve.setting for curve in scored_curves(config, with_references)})
 
 
@@ -138,5 +138,5 @@ def test_contexts(protocol: Protocol, setting: Setting) -> int:
 
 
 def bounded_settings(config: Config) -> list[str]:
-    """Of the scoreboard, those whose curves have bounds."""
+    """The scoreboard's settings whose curves have bounds."""
     return sorted({c.setting for c in scored_curves(config) if bounded(config.settings[c.setting])})

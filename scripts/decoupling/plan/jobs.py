@@ -104,7 +104,7 @@ def block_runs(protocol: Protocol, setting: Setting, first: int, last: int) -> s
 
 
 def run_files(config: Config, what: str, protocol: str, setting: str) -> list[str]:
-    """Of all training jobs of a setting: `what` is runs or parameters."""
+    """The files of all training jobs of a setting; `what` is runs or parameters."""
     chosen = config.settings[setting]
     return [
         f"data/{protocol}/{what}/{setting}/n{n}/seeds{first}-{last}.parquet"
@@ -176,8 +176,8 @@ def minutes(protocol: Protocol, setting: Setting, attempt: int) -> int:
 
 
 def _minutes(protocol: Protocol, curve: Curve) -> float:
-    """Of a block of seeds, with the other arms of its model; seeds that see only moments share
-    contexts."""
+    """The time of a block of seeds, with the other arms of its model; seeds that see only moments
+    share contexts."""
     run = protocol.run(curve)
     if run.recipe.batch_size == "exact":
         return 0

@@ -57,7 +57,7 @@ class ImportanceContexts:
         self.weights = 1 / (1 - SHARE + SHARE * _beta_ratios(white) * x.mean(0))
 
     def move(self, packed: np.ndarray, chol_x: np.ndarray, noise: float, beta: np.ndarray) -> None:
-        """Of the leading column C[a; e] of a context's factor, a becomes longer; in place."""
+        """Lengthens a in the leading column C[a; e] of a context's factor, in place."""
         last = slice(np.count_nonzero(self._shifts == 0), None)
         longer = np.sqrt(1 + self._shifts[last] / self._top[last]).astype(np.float32)
         features = chol_x @ self._leading[:-1, last]

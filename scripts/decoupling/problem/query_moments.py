@@ -106,8 +106,8 @@ class RawMoments:
 
     @classmethod
     def of(cls, query: np.ndarray, label: np.ndarray, grams: np.ndarray, total: int) -> RawMoments:
-        """Of a task's contexts, over `total` contexts of all tasks: x_q [B, d], y_q [B],
-        S [B, D, D]."""
+        """The moments of a task's contexts, over `total` contexts of all tasks: x_q [B, d],
+        y_q [B], S [B, D, D]."""
         pack = packing(grams.shape[-1])
         dim, size = query.shape[1], len(pack.rows)
         wide = dim * size

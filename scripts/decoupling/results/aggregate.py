@@ -14,7 +14,7 @@ NO_SEED = -1
 
 
 def label_power(spec: str) -> float:
-    """What risks are divided by: E[y²] of the data, where the spec is of data; else the
+    """E[y²], by which risks are divided: the data's where the spec is made from data, else the
     mixture's."""
     table = json.loads(spec).get("table", {})
     return table.get("label_power") or TaskMixture.from_json(spec).label_power

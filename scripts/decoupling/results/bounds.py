@@ -60,7 +60,7 @@ def _errors(
     parameters: Mapping[Curve, Mapping[str, np.ndarray]],
     count: int,
 ) -> dict[Curve, np.ndarray]:
-    """Of every context, times its weight, [count]."""
+    """Squared errors of every context, times its weight: [count]."""
     found = {}
     for name in dict.fromkeys(member.model_class.engine for member in members):
         engine, loaded = engines.load(name)(contexts), {}

@@ -63,7 +63,7 @@ def real_rows(
 
 
 def _error(values: np.ndarray) -> float:
-    """Of the first, by the draws after it."""
+    """The standard error of the first value, by the draws after it."""
     return float(values[1:].std(ddof=1))
 
 
@@ -96,7 +96,7 @@ class _Drawn:
         return cls(risks, power, _predicted(theory, redrawn, shares))
 
     def gain(self, point: Point, model: str | None, arm: str) -> np.ndarray:
-        """Of this predictor over another, normalised; missing where there is none."""
+        """The gain of a predictor over another, normalised; missing where there is no other."""
         n, own, layers, _ = point
         before = self.measured.get((n, model or own, layers, arm))
         if before is None:
@@ -134,7 +134,7 @@ def _predicted(
 
 
 def _about(specs: Sequence[str], held_out: pd.DataFrame, redrawn: pd.DataFrame) -> dict[str, Any]:
-    """Of the setting: the gate, predicted over measured E[y²], and how many units there are."""
+    """The setting's gate, predicted over measured E[y²], and how many units there are."""
     powers = [TaskMixture.from_json(text).label_power for text in specs]
     tables = [json.loads(text)["table"] for text in specs]
     ratios = [power / own["label_power"] for power, own in zip(powers, tables, strict=True)]
@@ -156,7 +156,7 @@ def out_of_gate(rows: pd.DataFrame) -> bool:
 
 
 def with_theory(rows: pd.DataFrame, theory_model: str, model: str) -> pd.DataFrame:
-    """What the theorems are of: the reduced model's arms; and attention's with heads, which the
+    """Rows the theorems describe: the reduced model's arms, and attention's with heads, which the
     reduced model does not have."""
     heads = (rows.model == model) & (rows.arm == "joint_heads")
     return rows[(rows.model == theory_model) | heads]

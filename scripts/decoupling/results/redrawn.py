@@ -32,7 +32,7 @@ SECONDS = 10  # between two lines of the log
 
 
 def cluster_weights(count: int) -> np.ndarray:
-    """Of clusters in the order of their names: [draws, clusters]."""
+    """Weights of clusters in the order of their names: [draws, clusters]."""
     rng = np.random.default_rng([SEED, count])
     return count * rng.dirichlet(np.ones(count), DRAWS)
 

@@ -31,8 +31,8 @@ HEARTBEAT_SECONDS = 10
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """Of the reported runs: a row per (run, seed) with its test risk, and per (run, parameter) with
-    the values of the block's best seed."""
+    """What the reported runs leave: a row per (run, seed) with its test risk, and per
+    (run, parameter) with the values of the block's best seed."""
 
     rows: list[dict[str, Any]]
     parameters: list[dict[str, Any]]

@@ -148,7 +148,7 @@ class Run:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Run:
-        """Of what JSON says of it."""
+        """The run that JSON describes."""
         recipe = fields["recipe"]
         lists = {
             "halve_at": tuple(recipe["halve_at"]),

@@ -39,7 +39,7 @@ class TableContexts:
         return self._assembled(self._raw, mean_scale)
 
     def batch_moments(self, stream: int, index: int, size: int, mean_scale: float) -> QueryMoments:
-        """Of contexts drawn from those of the training units, with repetition."""
+        """Moments of contexts drawn from those of the training units, with repetition."""
         rng = generator(self.spec, self.n, Stream(stream), 1 + index)  # 0 has drawn the contexts
         return self._assembled(self._moments(rng.integers(len(self._grams), size=size)), mean_scale)
 

@@ -75,7 +75,7 @@ class _Point:
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """Of EM, from a point."""
+    """A step of EM from a point."""
 
     deviance: float  # −2 log of the restricted likelihood at the point
     means: np.ndarray
@@ -114,7 +114,7 @@ def _leap(start: _Point, first: _Point, second: _Point) -> _Point:
 
 
 def _residual(group: Sums) -> float:
-    """Of least squares with one β for all units."""
+    """Squared residuals of least squares with one β for all units."""
     cross, gram = group.weight @ group.cross, np.tensordot(group.weight, group.gram, 1)
     return float(group.weight @ group.power - cross @ np.linalg.solve(gram, cross))
 

@@ -42,7 +42,7 @@ class Units:
 
 
 def rows_needed(block: Mapping[str, Any], longest: int) -> int:
-    """Of a unit, for a context of this length and its query."""
+    """Rows that a unit needs for a context of this length and its query."""
     return (longest + 1) * (2 if block.get("differences") else 1)
 
 

@@ -36,7 +36,7 @@ class Fold:
 
     @property
     def clusters(self) -> list[str]:
-        """Of all units, by name."""
+        """The clusters of all units, by name."""
         return sorted({unit.cluster for unit in [*self.training, *self.held_out]})
 
     def training_contexts(self, n: int) -> Contexts:

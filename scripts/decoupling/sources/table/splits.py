@@ -120,7 +120,7 @@ class Scale:
 
 
 def _deviation(parts: Sequence[np.ndarray], within: bool) -> np.ndarray:
-    """Of all rows; or of rows about their unit's mean."""
+    """The standard deviation of all rows; or of rows about their unit's mean."""
     if within:
         squares = sum(((part - part.mean(0)) ** 2).sum(0) for part in parts)
         return np.sqrt(squares / sum(len(part) - 1 for part in parts))
