@@ -80,7 +80,7 @@ def main() -> None:
     parser.add_argument("targets", nargs="*", help="all figures where left out")
     parser.add_argument("--protocol", default="smoke")
     parser.add_argument("--scratch", type=Path, default=ROOT / "benchmarks/results/same")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()  # targets may follow options
     tree = checked_out(args.commit, args.scratch / "tree")
     before = make(tree, args.scratch / "before", args.protocol, args.targets)
     after = make(ROOT, args.scratch / "after", args.protocol, args.targets)
