@@ -39,6 +39,13 @@ def test_theorems_and_optima_are_of_arms():
     assert {*THEOREMS, *OPTIMUM_ARMS} <= set(ARMS)
 
 
+@pytest.mark.parametrize("arm", OPTIMUM_ARMS)
+def test_an_optimum_is_over_what_its_arm_trains(arm: str):
+    trains = ARMS[arm]
+    prompts = ("one" if trains.common else "own") if trains.prompts else "none"
+    assert OPTIMUM_ARMS[arm] == (trains.weights, prompts, trains.heads)
+
+
 def test_every_field_of_a_recipe_is_a_key():
     """But for the options, which are keys of their own, and what is of the block's seeds."""
     assert {field.name for field in fields(Recipe)} - {"options"} == set(KEYS)

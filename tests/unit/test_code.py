@@ -160,6 +160,12 @@ def test_models_do_not_meet(imported: dict):
     assert not {"models.attention", "models.reduced", "engines.moments"} & deeper
 
 
+def test_theory_has_no_code_of_models(imported: dict):
+    """So that a new arm recomputes nothing."""
+    for name in ("theory", "bayes", "identity", "sample"):
+        assert not [module for module in imported[name] if module.startswith("models")]
+
+
 def test_a_training_has_the_code_of_its_optimiser_alone(imported: dict):
     by_adam, by_sgd = imported["attention on gaussian"], imported["attention by sgd"]
     adam, sgd = (set(modules) for modules in OPTIMISERS.values())

@@ -77,7 +77,7 @@ def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
 @pytest.mark.parametrize(
     ("edits", "plan"),
     [
-        (["theory/optimum", "models/arms"], {"theory": 1, "figure": 3} | SCOREBOARD),
+        (["theory/optimum"], {"theory": 1, "figure": 3} | SCOREBOARD),
         (
             ["theory/theorems"],
             {"theory": 1, "figure": 4, "explorer": 1} | SCOREBOARD,
