@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from configs import problems, read
+from decoupling.models import Arm
+from decoupling.models.arms import ARMS, Entry
 from decoupling.models.reduced import Reduced
 
 BASE = {"d": 2, "weights": [0.5, 0.5], "means": [1, -1], "covs": [1, 2], "n": [1, 4]}
@@ -507,6 +511,49 @@ def test_a_models_engine_is_its_own_files_mistake(monkeypatch):
     (found,) = problems(config(), PUBLISHED)
     wanted = "models/reduced.py: no source serves the engine 'momnets'; use one of gram, moments,"
     assert found.startswith(wanted)
+
+
+LOOKS = {
+    "no colour": ({"colour": "gold"}, "heads: 'gold' is no colour; write #RRGGBB, in capitals"),
+    "small letters": (
+        {"colour": "#0072b2"},
+        "heads: '#0072b2' is no colour; write #RRGGBB, in capitals",
+    ),
+    "another's colour": (
+        {"colour": "#0072B2"},
+        "plain and heads have the same colour, '#0072B2'; change one",
+    ),
+    "another's label": (
+        {"label": "plain"},
+        "plain and heads have the same label, 'plain'; change one",
+    ),
+    "another's marker": (
+        {"marker": "o"},
+        "plain and heads have the same marker, 'o'; change one",
+    ),
+    "a marker of lines": (
+        {"marker": "+"},
+        "heads: '+' is no filled marker; use one of H 8 * d v < >",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_how_an_arm_cannot_look(name: str, monkeypatch):
+    changes, message = LOOKS[name]
+    monkeypatch.setitem(ARMS, "heads", replace(ARMS["heads"], **changes))
+    assert problems(config(), PUBLISHED) == [f"models/arms.py: {message}"]
+
+
+def test_an_arm_without_a_look_cannot_be_written():
+    with pytest.raises(TypeError, match="'label', 'colour', and 'marker'"):
+        Entry(ARMS["plain"].trains)
+
+
+def test_any_free_marker_is_enough_for_a_new_arm(monkeypatch):
+    new = Entry(Arm(weights=True, prompts=False, heads=False), "new", "#123456", "*")
+    monkeypatch.setitem(ARMS, "new", new)
+    assert problems(config(settings={"x": BASE | {"arms": ["new"]}}), PUBLISHED) == []
 
 
 def test_a_first_model_without_arms_is_named_by_every_figure_of_it():

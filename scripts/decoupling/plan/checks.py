@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from ..config.protocols import Protocol, RecipeBlock, recipe_names
 from ..config.settings import Block, Setting
 from ..errors import InputError, is_finite, is_integer
 from ..figures import Figure
+from ..figures.explorer import SYMBOLS
 from ..figures.lines import COMPUTED
 from ..models.arms import ARMS
 from ..models.curve import Curve
@@ -55,6 +57,25 @@ def model_problems() -> Iterator[str]:
         if engine not in served:
             fix = f"use one of {', '.join(sorted(served))}"
             yield f"models/{module}.py: no source serves the engine {engine!r}; {fix}"
+
+
+def arm_problems() -> Iterator[str]:
+    """Of models/arms.py: what cannot be drawn or told apart."""
+    for name, arm in ARMS.items():
+        if not re.fullmatch("#[0-9A-F]{6}", arm.colour):
+            yield f"models/arms.py: {name}: {arm.colour!r} is no colour; write #RRGGBB, in capitals"
+        if arm.marker not in SYMBOLS:
+            free = [marker for marker in SYMBOLS if marker not in {a.marker for a in ARMS.values()}]
+            fix = f"use one of {' '.join(free)}"
+            yield f"models/arms.py: {name}: {arm.marker!r} is no filled marker; {fix}"
+    for look in ("label", "colour", "marker"):
+        owners: dict[str, str] = {}
+        for name, arm in ARMS.items():
+            value = getattr(arm, look)
+            other = owners.setdefault(value, name)
+            if other != name:
+                text = f"{other} and {name} have the same {look}, {value!r}; change one"
+                yield f"models/arms.py: {text}"
 
 
 def schema_problems(raw: Block, schema: Mapping[str, Any]) -> set[Problem]:
@@ -298,9 +319,9 @@ def _training_problems(
         )
         yield "gradient", text
     for arm, made in block.arms.items():
-        if made.race not in (recipe.race, ()) and not ARMS[arm].weights:
+        if made.race not in (recipe.race, ()) and not ARMS[arm].trains.weights:
             yield f"arms.{arm}.race", "fine-tuned seeds do not race; remove it"
-    scratch = {f"arms.{arm}.race": r for arm, r in block.arms.items() if ARMS[arm].weights}
+    scratch = {f"arms.{arm}.race": r for arm, r in block.arms.items() if ARMS[arm].trains.weights}
     racing = {key: made for key, made in ({"race": recipe} | scratch).items() if made.race}
     if not racing:
         return

@@ -27,7 +27,7 @@ def load(
     themselves is added to it.
     `published` has the (setting, arm) pairs that an overlay can show.
     """
-    if lines := [*checks.model_problems()]:
+    if lines := [*checks.model_problems(), *checks.arm_problems()]:
         raise InputError(lines)
     found = checks.schema_problems(raw, schema)
     broken = {problem.path[:2] for problem in found}

@@ -38,7 +38,7 @@ class Unknowns(NamedTuple):
     heads: bool
 
 
-# As in models/arms.py, on which theory does not depend: a new arm there recomputes nothing.
+# As in models/arms.py, which also has how arms look: an edit there would recompute all theory.
 OPTIMUM_ARMS = {
     "plain": Unknowns(weights=True, prompts="none", heads=False),
     "shared": Unknowns(weights=True, prompts="one", heads=False),
