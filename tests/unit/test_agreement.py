@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from decoupling import figures, models, sources
+from decoupling import figures, sources
 from decoupling.figures.explorer import SYMBOLS
 from decoupling.models.arms import ARMS
 from decoupling.theory.optimum import OPTIMUM_ARMS
@@ -24,7 +24,6 @@ from plotly.graph_objects import Scatter
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "config"
 RECIPE = yaml.safe_load((CONFIG / "schema.yaml").read_text())["$defs"]["recipe"]
-PROTOCOLS = yaml.safe_load((CONFIG / "config.yaml").read_text())["protocols"]
 README = (CONFIG / "README.md").read_text()
 
 
@@ -64,12 +63,6 @@ def test_an_optimisers_keys_are_what_it_takes(name: str):
 def test_every_engine_of_a_source_is_there(source: str):
     for engine in sources.blocks()[source].ENGINES:
         assert hasattr(import_module(f"decoupling.engines.{engine}"), "ENGINE")
-
-
-@pytest.mark.parametrize("module", models.modules())
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_every_model_has_its_recipe(protocol: str, module: str):
-    assert models.modules()[module].recipe in PROTOCOLS[protocol]
 
 
 NAMED = [

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from configs import problems, read
+from configs import SHIPPED, problems, read
+from decoupling.errors import InputError
 from decoupling.models import Arm
 from decoupling.models.arms import ARMS, Entry
 from decoupling.models.reduced import Reduced
+from decoupling.plan.jobs import setting_runs
 
 BASE = {"d": 2, "weights": [0.5, 0.5], "means": [1, -1], "covs": [1, 2], "n": [1, 4]}
 RECIPE = {"gradient": 8, "iterations": 10, "lr": 0.01}
@@ -585,6 +587,35 @@ def test_a_recipe_that_only_a_varied_setting_needs_is_missed():
     made["settings"] = {"two": BASE | {"layers": [2]}}
     (problem,) = problems(made)
     assert problem == "protocols.p: one_layer is missing; add it, as settings.x.0 needs it"
+
+
+def with_new_recipe(monkeypatch, **blocks: dict) -> dict:
+    """A model whose recipe no protocol has but those given; `p` is active."""
+    monkeypatch.setattr(Reduced, "recipe", "own")
+    made = config()
+    made["protocols"] = {name: made["protocols"]["p"] | block for name, block in blocks.items()}
+    return made
+
+
+def test_a_new_recipe_is_needed_by_the_active_protocol_alone(monkeypatch):
+    own = {"own": dict(RECIPE)}
+    assert problems(with_new_recipe(monkeypatch, p=own, other={})) == []
+    (problem,) = problems(with_new_recipe(monkeypatch, p={}, other=own))
+    assert problem == "protocols.p: own is missing; add it, as settings.reduced needs it"
+
+
+def test_what_is_asked_of_another_protocol_needs_its_recipe(monkeypatch):
+    made = read(with_new_recipe(monkeypatch, p={"own": dict(RECIPE)}, other={}))
+    assert setting_runs(made.protocols["other"], made.settings["one"])
+    with pytest.raises(InputError) as raised:
+        setting_runs(made.protocols["other"], made.settings["reduced"])
+    text = "own is missing; add it, as settings.reduced needs it"
+    assert raised.value.problems == [f"protocols.other: {text}"]
+
+
+@pytest.mark.parametrize("protocol", SHIPPED["protocols"])
+def test_every_protocol_of_the_shipped_config_can_be_active(protocol: str):
+    assert read(SHIPPED | {"protocol": protocol}).protocol.name == protocol
 
 
 def panels(raw: dict, name: str) -> list[dict]:

@@ -282,17 +282,16 @@ def option_problems(raw: Block) -> Iterator[Problem]:
                     yield Problem(("protocols", name, recipe, key), text)
 
 
-def recipe_problems(
-    protocols: Mapping[str, Protocol], settings: Iterable[Setting]
-) -> Iterator[Problem]:
+def recipe_problems(config: Config, settings: Iterable[Setting]) -> Iterator[Problem]:
+    """Of every protocol's recipes; only the active one needs those of all that is trained."""
     curves = [curve for setting in settings for curve in setting.curves]
-    for name, protocol in protocols.items():
+    for name, protocol in config.protocols.items():
         trained: dict[str, list[Curve]] = {}
         for curve in curves:
             trained.setdefault(protocol.recipe_of(curve), []).append(curve)
-        for recipe in sorted(set(trained) - set(protocol.recipes)):
-            text = f"{recipe} is missing; add it, as settings.{trained[recipe][0].setting} needs it"
-            yield Problem(("protocols", name), text)
+        if protocol is config.protocol:
+            lacking = (protocol.lacks(trained[recipe][0]) for recipe in sorted(trained))
+            yield from (Problem(("protocols", name), text) for text in lacking if text)
         for recipe, block in sorted(protocol.recipes.items()):
             found = {model for model in models.modules().values() if model.recipe == recipe}
             found |= {curve.model_class for curve in trained.get(recipe, ())}

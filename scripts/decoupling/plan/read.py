@@ -84,7 +84,7 @@ def _with_varied(config: Config, raw: Block) -> Config:
             varied += made
         found += [*own, *checks.name_problems(figure, config.settings)]
     found += checks.option_problems(raw)
-    found += checks.recipe_problems(config.protocols, [*config.settings.values(), *varied])
+    found += checks.recipe_problems(config, [*config.settings.values(), *varied])
     found += checks.taken_problems(raw)
     if found:
         raise InputError([str(problem) for problem in found])
