@@ -39,7 +39,7 @@ EVERY = 100  # iterations between two looks
 def trajectory(mix: TaskMixture, n: int) -> pd.DataFrame:
     """Least risks over seeds, a row per look; the best prompts centre the moments."""
     engine = engines.load("moments")(GaussianContexts(mix, n))
-    run = Run(Curve(mix.name, "attention", "attention", 1, "plain", ARMS["plain"]), RECIPE)
+    run = Run(Curve(mix.name, "attention", "attention", 1, "plain", ARMS["plain"].trains), RECIPE)
     state = TrainState(run, engine, (mix.dim, mix.tasks), range(SEEDS))
     exact = population_moments(mix, n)
     moments = {"plain": exact, "finetune": exact.centred()}

@@ -210,7 +210,7 @@ def one_layer(config: dict, arm: str, n: int, seeds: int) -> None:
     setting = SETTING[arm]
     mix = make_spec(setting, load(config, **of_clone(ROOT)).settings[setting].block)
     optimum = optima(mix, n)[arm]
-    curve = Curve(setting, "attention", "attention", 1, arm, ARMS[arm])
+    curve = Curve(setting, "attention", "attention", 1, arm, ARMS[arm].trains)
     print("| recipe | best seed | median seed | seeds within 1% |\n|---|---|---|---|")
     for name, fields in VARIANTS[arm].items():
         run = Run(curve, Recipe(**fields))

@@ -60,7 +60,7 @@ def attention(layers: int, seeds: int, n: int, gradient: str | int = "exact") ->
 
 def made(module: str, layers: int, seeds: int, n: int, gradient: str | int) -> TrainState:
     model = models.load(module)
-    curve = Curve(MIX.name, module, model.name, layers, "joint", ARMS["joint"])
+    curve = Curve(MIX.name, module, model.name, layers, "joint", ARMS["joint"].trains)
     run = Run(curve, Recipe(batch_size=gradient))
     engine = engines.load(model.engine)(GaussianContexts(MIX, n))
     return TrainState(run, engine, (MIX.dim, MIX.tasks), range(seeds))

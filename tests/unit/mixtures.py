@@ -85,7 +85,7 @@ def case_name(case: tuple[TaskMixture, int]) -> str:
 
 # Every model with the arms it has: the reduced model has no heads.
 MODEL_ARMS = [("attention", arm) for arm in ARMS] + [
-    ("reduced", arm) for arm in ARMS if not ARMS[arm].heads
+    ("reduced", arm) for arm in ARMS if not ARMS[arm].trains.heads
 ]
 
 
@@ -94,8 +94,9 @@ def random_parameters(
 ) -> tuple[models.Model, dict[str, np.ndarray]]:
     """A model with random weights and whatever else the arm gives it, batched over seeds."""
     made = models.load(module)(mix.dim, mix.tasks, layers)
-    everything = made.initial_values(ARMS["joint_heads"], seeds, std)  # heads, too, are random
-    shapes = {**made.weight_shapes, **made.trained_shapes(ARMS[arm])}
+    # heads, too, are random
+    everything = made.initial_values(ARMS["joint_heads"].trains, seeds, std)
+    shapes = {**made.weight_shapes, **made.trained_shapes(ARMS[arm].trains)}
     # of prompts, as many as the arm has: one for all tasks, or one for each
     return made, {name: everything[name][:, : shape[0]] for name, shape in shapes.items()}
 

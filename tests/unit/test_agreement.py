@@ -11,32 +11,38 @@ from pathlib import Path
 
 import pytest
 import yaml
-from decoupling import figures, models, sources
-from decoupling.figures.style import ARM_STYLE
+from decoupling import figures, sources
+from decoupling.figures.explorer import SYMBOLS
 from decoupling.models.arms import ARMS
 from decoupling.theory.optimum import OPTIMUM_ARMS
-from decoupling.theory.theorems import THEOREMS
+from decoupling.theory.theorems import CLOSED_FORMS
 from decoupling.train import optimisers
 from decoupling.train.recipe import KEYS, Recipe
+from matplotlib.lines import Line2D
+from plotly.graph_objects import Scatter
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "config"
 RECIPE = yaml.safe_load((CONFIG / "schema.yaml").read_text())["$defs"]["recipe"]
-PROTOCOLS = yaml.safe_load((CONFIG / "config.yaml").read_text())["protocols"]
 README = (CONFIG / "README.md").read_text()
 
 
-def test_every_arm_has_a_style():
-    assert set(ARM_STYLE) == set(ARMS)
+def test_closed_forms_are_of_arms():
+    assert {arm for forms in CLOSED_FORMS.values() for arm in forms} <= set(ARMS)
 
 
-def test_styles_differ():
-    for values in zip(*ARM_STYLE.values(), strict=True):
-        assert len(set(values)) == len(ARMS)
+@pytest.mark.parametrize("arm", OPTIMUM_ARMS)
+def test_an_optimum_is_over_what_its_arm_trains(arm: str):
+    trains = ARMS[arm].trains
+    prompts = ("one" if trains.common else "own") if trains.prompts else "none"
+    assert OPTIMUM_ARMS[arm] == (trains.weights, prompts, trains.heads)
 
 
-def test_theorems_and_optima_are_of_arms():
-    assert {*THEOREMS, *OPTIMUM_ARMS} <= set(ARMS)
+def test_the_explorer_has_all_filled_markers_and_tells_them_apart():
+    assert set(SYMBOLS) == set(Line2D.filled_markers) - {"."}  # which is a small circle
+    assert len(set(SYMBOLS.values())) == len(SYMBOLS)
+    for symbol in SYMBOLS.values():
+        assert Scatter(marker={"symbol": symbol}).marker.symbol == symbol  # else an error
 
 
 def test_every_field_of_a_recipe_is_a_key():
@@ -57,12 +63,6 @@ def test_an_optimisers_keys_are_what_it_takes(name: str):
 def test_every_engine_of_a_source_is_there(source: str):
     for engine in sources.blocks()[source].ENGINES:
         assert hasattr(import_module(f"decoupling.engines.{engine}"), "ENGINE")
-
-
-@pytest.mark.parametrize("module", models.modules())
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_every_model_has_its_recipe(protocol: str, module: str):
-    assert models.modules()[module].recipe in PROTOCOLS[protocol]
 
 
 NAMED = [

@@ -32,17 +32,17 @@ BAYES = {"risk": 0.6, "risk_se": 0.001}
 
 def softmax(arm: str, heads: int = 2, setting: str = "own") -> Curve:
     sizes = (("attention_heads", heads),)
-    return Curve(setting, "softmax", "softmax", 1, arm, ARMS[arm], sizes)
+    return Curve(setting, "softmax", "softmax", 1, arm, ARMS[arm].trains, sizes)
 
 
 def transformer(arm: str, layers: int = 1, width: int = 8) -> Curve:
     sizes = (("width", width), ("attention_heads", 2))
-    return Curve("own", "transformer", "transformer", layers, arm, ARMS[arm], sizes)
+    return Curve("own", "transformer", "transformer", layers, arm, ARMS[arm].trains, sizes)
 
 
 def member(layers: int = 2, arm: str = "joint", setting: str = "own", model="attention") -> Curve:
     module = "deep_attention" if layers > 1 else model
-    return Curve(setting, module, model, layers, arm, ARMS[arm])
+    return Curve(setting, module, model, layers, arm, ARMS[arm].trains)
 
 
 CONTAINS = [  # whether the first contains the second, and by which name

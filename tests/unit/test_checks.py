@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from configs import problems, read
+from configs import SHIPPED, problems, read
+from decoupling.errors import InputError
+from decoupling.models import Arm
+from decoupling.models.arms import ARMS, Entry
 from decoupling.models.reduced import Reduced
+from decoupling.plan.jobs import setting_runs
 
 BASE = {"d": 2, "weights": [0.5, 0.5], "means": [1, -1], "covs": [1, 2], "n": [1, 4]}
 RECIPE = {"batch_size": 8, "iterations": 10, "lr": 0.01}
@@ -517,6 +523,49 @@ def test_a_models_engine_is_its_own_files_mistake(monkeypatch):
     assert found.startswith(wanted)
 
 
+LOOKS = {
+    "no colour": ({"colour": "gold"}, "heads: 'gold' is no colour; write #RRGGBB, in capitals"),
+    "small letters": (
+        {"colour": "#0072b2"},
+        "heads: '#0072b2' is no colour; write #RRGGBB, in capitals",
+    ),
+    "another's colour": (
+        {"colour": "#0072B2"},
+        "plain and heads have the same colour, '#0072B2'; change one",
+    ),
+    "another's label": (
+        {"label": "plain"},
+        "plain and heads have the same label, 'plain'; change one",
+    ),
+    "another's marker": (
+        {"marker": "o"},
+        "plain and heads have the same marker, 'o'; change one",
+    ),
+    "a marker of lines": (
+        {"marker": "+"},
+        "heads: '+' is no filled marker; use one of H 8 * d v < >",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_how_an_arm_cannot_look(name: str, monkeypatch):
+    changes, message = LOOKS[name]
+    monkeypatch.setitem(ARMS, "heads", replace(ARMS["heads"], **changes))
+    assert problems(config(), PUBLISHED) == [f"models/arms.py: {message}"]
+
+
+def test_an_arm_without_a_look_cannot_be_written():
+    with pytest.raises(TypeError, match="'label', 'colour', and 'marker'"):
+        Entry(ARMS["plain"].trains)
+
+
+def test_any_free_marker_is_enough_for_a_new_arm(monkeypatch):
+    new = Entry(Arm(weights=True, prompts=False, heads=False), "new", "#123456", "*")
+    monkeypatch.setitem(ARMS, "new", new)
+    assert problems(config(settings={"x": BASE | {"arms": ["new"]}}), PUBLISHED) == []
+
+
 def test_a_first_model_without_arms_is_named_by_every_figure_of_it():
     made = {"kind": "against_linear", "settings": ["x"]}
     changes = {"models": ["transformer", "softmax"], "arms": ["finetune_heads"], "figure": made}
@@ -546,6 +595,35 @@ def test_a_recipe_that_only_a_varied_setting_needs_is_missed():
     made["settings"] = {"two": BASE | {"layers": [2]}}
     (problem,) = problems(made)
     assert problem == "protocols.p: one_layer is missing; add it, as settings.x.0 needs it"
+
+
+def with_new_recipe(monkeypatch, **blocks: dict) -> dict:
+    """A model whose recipe no protocol has but those given; `p` is active."""
+    monkeypatch.setattr(Reduced, "recipe", "own")
+    made = config()
+    made["protocols"] = {name: made["protocols"]["p"] | block for name, block in blocks.items()}
+    return made
+
+
+def test_a_new_recipe_is_needed_by_the_active_protocol_alone(monkeypatch):
+    own = {"own": dict(RECIPE)}
+    assert problems(with_new_recipe(monkeypatch, p=own, other={})) == []
+    (problem,) = problems(with_new_recipe(monkeypatch, p={}, other=own))
+    assert problem == "protocols.p: own is missing; add it, as settings.reduced needs it"
+
+
+def test_what_is_asked_of_another_protocol_needs_its_recipe(monkeypatch):
+    made = read(with_new_recipe(monkeypatch, p={"own": dict(RECIPE)}, other={}))
+    assert setting_runs(made.protocols["other"], made.settings["one"])
+    with pytest.raises(InputError) as raised:
+        setting_runs(made.protocols["other"], made.settings["reduced"])
+    text = "own is missing; add it, as settings.reduced needs it"
+    assert raised.value.problems == [f"protocols.other: {text}"]
+
+
+@pytest.mark.parametrize("protocol", SHIPPED["protocols"])
+def test_every_protocol_of_the_shipped_config_can_be_active(protocol: str):
+    assert read(SHIPPED | {"protocol": protocol}).protocol.name == protocol
 
 
 def panels(raw: dict, name: str) -> list[dict]:

@@ -153,11 +153,21 @@ def test_theory_and_drawing_are_not_part_of_training(imported: dict):
 
 
 def test_models_do_not_meet(imported: dict):
-    for name in ("attention on gaussian", "deep_attention on gaussian"):
-        assert "models.arms" not in imported[name]  # so that a new arm retrains nothing
     one_layer, deeper = imported["attention on gaussian"], imported["deep_attention on gaussian"]
     assert not {"models.deep_attention", "models.reduced", "engines.gram"} & one_layer
     assert not {"models.attention", "models.reduced", "engines.moments"} & deeper
+
+
+def test_an_edit_to_arms_reruns_what_shows_them_alone(imported: dict):
+    """Neither trainings, of any model, nor what evaluates them, nor theory."""
+    users = {name for name in JOBS if "models.arms" in imported[name]}
+    drawings = {f"{kind} figure" for kind in figures.kinds()}
+    assert users == drawings | {"heatmap", "explorer", "page_tables"}
+
+
+def test_theory_has_no_code_of_models(imported: dict):
+    for name in ("theory", "bayes", "identity", "sample"):
+        assert not [module for module in imported[name] if module.startswith("models")]
 
 
 def test_a_training_has_the_code_of_its_optimiser_alone(imported: dict):

@@ -79,7 +79,7 @@ def test_gradient_against_literal_autograd(layers: int, arm: str):
     was in `out` does not count."""
     mix, n = mixture(SHAPES[2])
     model, params = model_and_parameters(mix, arm, layers)
-    trained = model.trained_shapes(ARMS[arm])
+    trained = model.trained_shapes(ARMS[arm].trains)
     sequences = literal.draw_sequences(mix, n, 1200, torch.Generator().manual_seed(1))
     batch = mixtures.gram_batch(sequences, mix.tasks)
     assert batch.size > BLOCK
@@ -132,7 +132,7 @@ def test_compiled_pass_against_autograd_in_double_precision(
     exact = {name: torch.from_numpy(array).double() for name, array in single.items()}
     batch = (contexts.importance_batch if importance else contexts.batch)(Stream.TRAINING, 0, count)
     engine, oracle = CompiledEngine(contexts), DoubleEngine(contexts)
-    out = {name: np.ones_like(single[name]) for name in model.trained_shapes(ARMS[arm])}
+    out = {name: np.ones_like(single[name]) for name in model.trained_shapes(ARMS[arm].trains)}
     wanted = {name: torch.ones_like(exact[name]) for name in out}
     risks = engine.risk_and_gradient(model, batch, single, out)
     np.testing.assert_allclose(

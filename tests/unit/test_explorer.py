@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from decoupling.figures.explorer import page_data
-from decoupling.figures.style import ARM_STYLE
+from decoupling.models.arms import ARMS
 from decoupling.problem.family import MOST_DIM, MOST_TASKS, controls
 from decoupling.problem.mixture import TaskMixture
 from decoupling.sources.gaussian.block import make_spec
@@ -74,8 +74,8 @@ def data_of(mix: TaskMixture, setting: str, layers: int = 1) -> dict:
 
 def test_colours_and_markers_are_the_figures():
     arms = data_of(paper("fig2c"), "fig2c")["arms"]
-    assert list(arms) == list(ARM_STYLE)
-    assert [arms[arm]["colour"] for arm in arms] == [style[0] for style in ARM_STYLE.values()]
+    assert list(arms) == list(ARMS)
+    assert [arms[arm]["colour"] for arm in arms] == [entry.colour for entry in ARMS.values()]
     assert len({arms[arm]["symbol"] for arm in arms}) == len(arms)
 
 

@@ -29,15 +29,15 @@ CASES = [
     for layers in (1, 2)
     if model.takes(layers)
     for arm in ARMS
-    if model.lacks(ARMS[arm]) is None
+    if model.lacks(ARMS[arm].trains) is None
 ]
 
 
 def parameters(model: Model, arm: str) -> dict[str, np.ndarray]:
     """Random weights, and whatever else the arm has."""
-    own = model.initial_values(ARMS[arm], SEEDS, STD)
-    plain = model.initial_values(ARMS["plain"], SEEDS, STD)
-    return plain | own | model.fixed_values(ARMS[arm], len(SEEDS))
+    own = model.initial_values(ARMS[arm].trains, SEEDS, STD)
+    plain = model.initial_values(ARMS["plain"].trains, SEEDS, STD)
+    return plain | own | model.fixed_values(ARMS[arm].trains, len(SEEDS))
 
 
 def engine_of(model: Model) -> Engine:
@@ -61,7 +61,7 @@ def test_gradient_is_the_slope_of_the_risk(module: str, layers: int, arm: str):
     model = models.modules()[module](MIX.dim, MIX.tasks, layers)
     engine, params = engine_of(model), parameters(model, arm)
     batch = engine.data(Stream.TRAINING, 0, COUNT, 1.0, False)
-    trained, rng = model.trained_shapes(ARMS[arm]), np.random.default_rng(7)
+    trained, rng = model.trained_shapes(ARMS[arm].trains), np.random.default_rng(7)
 
     def evaluate(changed: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         arrays = {key: engine.from_numpy(value) for key, value in (params | changed).items()}

@@ -54,8 +54,8 @@ def best_scores(
 def searched(mix: TaskMixture, n: int, arm: str, spread: float) -> tuple[float, OneLayer]:
     """Over readouts and prompts themselves, from the closed form with every entry moved."""
     moments, solution = population_moments(mix, n), THEOREMS[arm](mix, n)
-    readouts = solution.readouts if ARMS[arm].heads else solution.readouts[:1]
-    prompts = solution.prompts if ARMS[arm].prompts else np.empty((0, mix.dim + 1))
+    readouts = solution.readouts if ARMS[arm].trains.heads else solution.readouts[:1]
+    prompts = solution.prompts if ARMS[arm].trains.prompts else np.empty((0, mix.dim + 1))
     start = np.vstack([readouts, prompts])[:, None]
     noise = spread * np.random.default_rng(0).standard_normal(start.shape)
 
@@ -174,7 +174,7 @@ def test_fine_tuned_heads_are_the_best_on_the_plain_optimum(case, arm: str):
     mix, n = case
     best, moments = optima(mix, n)[arm], population_moments(mix, n)
     _, plain = searched(mix, n, "plain", 0.01)
-    with_prompts = ARMS[arm].prompts
+    with_prompts = ARMS[arm].trains.prompts
     seen = moments.centred() if with_prompts else moments
     layer = OneLayer(plain.scores, seen.best_readouts(plain.scores), None)
     prompts = best_prompts(moments, mix, layer) if with_prompts else None

@@ -131,7 +131,7 @@ def test_predictions_are_those_of_attention_on_tokens(groups: int):
     contexts = Contexts(
         rng.standard_normal((5, 4, 2)), rng.standard_normal((5, 4)), np.arange(5), task
     )
-    params = Attention(2, 2).initial_values(ARMS["joint_heads"], [3], 0.7)
+    params = Attention(2, 2).initial_values(ARMS["joint_heads"].trains, [3], 0.7)
     found = predict(Attention(2, 2).forward(params), contexts, contexts.grams)
     query, key, value = (params[name][0, 0] for name in ("query", "key", "value"))
     for b, made in enumerate(found):

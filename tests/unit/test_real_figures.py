@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from cells import made
 from decoupling.figures import real, real_gain
-from decoupling.figures.style import ARM_STYLE
+from decoupling.models import arms
 from decoupling.results import page_tables_beyond
 from decoupling.results.real import out_of_gate
 from decoupling.tables import REAL
@@ -26,8 +26,8 @@ def rows(setting: str, gate: float) -> list[dict]:
     """The measured theorem is right for every arm but plain, which it misses by 5 errors."""
     found = []
     for n in LENGTHS:
-        for model, arms in (("attention", ARMS), ("reduced", ARMS[:-1]), ("baseline", BASELINES)):
-            for arm in arms:
+        for model, names in (("attention", ARMS), ("reduced", ARMS[:-1]), ("baseline", BASELINES)):
+            for arm in names:
                 risk, trained = RISKS[arm], model != "baseline"
                 row = dict.fromkeys(REAL.names, 0.01)
                 row |= {"setting": setting, "n": n, "model": model, "layers": 1, "arm": arm}
@@ -62,7 +62,7 @@ def test_figures_are_drawn_with_all_arms(table: pd.DataFrame, kind):
     figure = kind.draw(drawing, {"real": table}, "note")
     labels = [text.get_text() for text in figure.subfigs[1].legends[0].get_texts()]
     if kind is real.KIND:
-        assert {ARM_STYLE[arm][2] for arm in ARMS} <= set(labels)
+        assert {arms.ARMS[arm].label for arm in ARMS} <= set(labels)
         assert "BLUP (below)" in labels
         assert texts(figure).count("GATE FAILS") == 1
     else:

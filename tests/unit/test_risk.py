@@ -54,7 +54,7 @@ def test_risk_and_gradient_are_the_literal_models(shape: tuple, model: str, arm:
     mix, n = mixture(shape)
     made, params = mixtures.random_parameters(mix, model, arm, SEEDS)
     sequences, moments = drawn(mix, n, 20)
-    out = {name: np.zeros_like(params[name]) for name in made.trained_shapes(ARMS[arm])}
+    out = {name: np.zeros_like(params[name]) for name in made.trained_shapes(ARMS[arm].trains)}
     value, grad = risk_and_gradient(moments, made.forward(params))
     made.backward(params, grad, out)
     np.testing.assert_allclose(risk(moments, made.forward(params)), value, rtol=1e-12)

@@ -26,8 +26,8 @@ from decoupling.train.loop import train
 from decoupling.train.recipe import Recipe, Run
 from torch.nn import functional
 
-SOFTMAX_ARMS = [arm for arm in ARMS if Softmax.lacks(ARMS[arm]) is None]
-TRANSFORMER_ARMS = [arm for arm in ARMS if Transformer.lacks(ARMS[arm]) is None]
+SOFTMAX_ARMS = [arm for arm in ARMS if Softmax.lacks(ARMS[arm].trains) is None]
+TRANSFORMER_ARMS = [arm for arm in ARMS if Transformer.lacks(ARMS[arm].trains) is None]
 SEEDS = range(3)
 # (d, K, n, σ², contexts, heads): more than a block and less, sizes that no vector divides
 SHAPES = [(10, 2, 20, 5.0, 300, 2), (3, 2, 1, 0.7, 5, 1), (1, 3, 4, 0.5, 200, 3)]
@@ -47,7 +47,7 @@ def mixture(shape: tuple):
 
 def parameters(model: models.Model, arm: str, std: float = 0.4) -> dict[str, np.ndarray]:
     """Random ones of every kind that the arm has, in single precision."""
-    parts = ARMS[arm]
+    parts = ARMS[arm].trains
     weights = replace(parts, weights=True, prompts=False, heads=False, common=False)
     found = model.initial_values(weights, SEEDS, std) | model.fixed_values(parts, len(SEEDS))
     own = model.initial_values(replace(parts, weights=True), SEEDS, std)
@@ -108,7 +108,7 @@ def check_against_literal(model, arm: str, shape: tuple, predict) -> None:
     batch = batch_of(sequences, mix.tasks)
     params = {name: torch.tensor(x).double() for name, x in parameters(model, arm).items()}
     engine = DoubleEngine(GaussianContexts(mix, n))
-    trained = list(model.trained_shapes(ARMS[arm]))
+    trained = list(model.trained_shapes(ARMS[arm].trains))
     out = {name: torch.ones_like(params[name]) for name in trained}  # what was there does not count
     risks = engine.risk_and_gradient(model, batch, params, out)
     for name in trained:
@@ -167,7 +167,7 @@ def test_compiled_pass_against_autograd_in_double_precision(shape: tuple, arm: s
     exact = {name: torch.from_numpy(value).double() for name, value in single.items()}
     batch = contexts.sequences(Stream.TRAINING, 0, count)
     engine, oracle = CompiledEngine(contexts), DoubleEngine(contexts)
-    out = {name: np.ones_like(single[name]) for name in model.trained_shapes(ARMS[arm])}
+    out = {name: np.ones_like(single[name]) for name in model.trained_shapes(ARMS[arm].trains)}
     wanted = {name: torch.ones_like(exact[name]) for name in out}
     risks = engine.risk_and_gradient(model, batch, single, out)
     expected = oracle.risk_and_gradient(model, batch, exact, wanted)
@@ -341,7 +341,7 @@ RECIPE = Recipe(
 def runs(model: str, arms: list[str], layers: int = 1) -> list[Run]:
     sizes = (("attention_heads", 2),)
     sizes = sizes if model == "softmax" else (("width", 8), *sizes)
-    curves = [Curve("x", model, model, layers, arm, ARMS[arm], sizes) for arm in arms]
+    curves = [Curve("x", model, model, layers, arm, ARMS[arm].trains, sizes) for arm in arms]
     return [Run(curve, RECIPE) for curve in curves]
 
 

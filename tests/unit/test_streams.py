@@ -84,7 +84,8 @@ def test_first_initial_values():
         "weight": [0.03280725407803913, 0.12494568026520421],
     }
     for module in ("attention", "reduced"):
-        values = models.load(module)(MIX.dim, MIX.tasks).initial_values(ARMS["joint"], [0, 7], 0.1)
+        model = models.load(module)(MIX.dim, MIX.tasks)
+        values = model.initial_values(ARMS["joint"].trains, [0, 7], 0.1)
         for name, array in values.items():
             np.testing.assert_allclose(array.reshape(2, -1)[:, 0], expected[name], rtol=1e-14)
 

@@ -53,7 +53,7 @@ def train(*args, **kwargs) -> list[dict]:
 
 def run_of(model: str, layers: int, arm: str, recipe: Recipe) -> Run:
     module = model if layers == 1 else "deep_attention"
-    return Run(Curve(MIX.name, module, model, layers, arm, ARMS[arm]), recipe)
+    return Run(Curve(MIX.name, module, model, layers, arm, ARMS[arm].trains), recipe)
 
 
 def runs_of(engine: str, arms: tuple[str, ...]) -> list[Run]:
@@ -71,7 +71,7 @@ def scratch_state(run: Run, seeds: range, engine=None) -> TrainState:
     shape = (MIX.dim, MIX.tasks)
     if run.curve.arm in ("plain", "joint", "joint_heads", "heads"):
         return TrainState(run, engine, shape, seeds)
-    curve = replace(run.curve, arm="plain", trains=ARMS["plain"])
+    curve = replace(run.curve, arm="plain", trains=ARMS["plain"].trains)
     plain = TrainState(replace(run, curve=curve), engine, shape, seeds)
     return TrainState(run, engine, shape, seeds, plain.params)
 
@@ -289,7 +289,7 @@ def test_fine_tuning_starts_from_the_seeds_own_frozen_plain(engine: str, iterati
     """A prompt of 0 adds nothing and has gradient 0: fine-tuning it leaves plain's risk."""
     plain = runs_of(engine, ("plain",))[0]
     zero = replace(plain.recipe, init_std=0.0, iterations=iterations)
-    curve = replace(plain.curve, arm="finetune", trains=ARMS["finetune"])
+    curve = replace(plain.curve, arm="finetune", trains=ARMS["finetune"].trains)
     rows = train(CONTEXTS, [replace(plain, curve=curve, recipe=zero), plain], range(4))
     tuned, trained = by_seed(rows, "finetune"), by_seed(rows, "plain")
     assert {seed: row["risk"] for seed, row in tuned.items()} == pytest.approx(

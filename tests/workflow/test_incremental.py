@@ -77,7 +77,7 @@ def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
 @pytest.mark.parametrize(
     ("edits", "plan"),
     [
-        (["theory/optimum", "models/arms"], {"theory": 1, "figure": 3} | SCOREBOARD),
+        (["theory/optimum"], {"theory": 1, "figure": 3} | SCOREBOARD),
         (
             ["theory/theorems"],
             {"theory": 1, "figure": 4, "explorer": 1} | SCOREBOARD,
@@ -85,7 +85,7 @@ def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
         (["figures/panel"], {"figure": 3}),  # and the page of them
         (["figures/lines"], {"figure": 4}),  # and the overview
         (["figures/overview", "figures/rates"], {"figure": 1}),
-        (["figures/style"], {"figure": 4, "heatmap": 1, "explorer": 1}),
+        (["figures/style", "models/arms"], {"figure": 4, "heatmap": 1, "explorer": 1}),
         (["figures/heatmap"], {"heatmap": 1}),
         (["results/scoreboard"], SCOREBOARD),
         (["figures/explorer", "problem/family"], {"explorer": 1}),

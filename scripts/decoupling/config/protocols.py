@@ -1,4 +1,4 @@
-"""Protocols: seeds, and a recipe for each kind of model; and what they are, in small print."""
+"""Protocols: seeds, and recipes for the models they train; and what they are, in small print."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .. import models, sources
+from ..errors import InputError
 from ..models.curve import Curve
 from ..train.recipe import KEYS, Recipe, Run
 from .settings import Block
@@ -38,7 +39,7 @@ class RecipeBlock:
 
 @dataclass(frozen=True, eq=False)
 class Protocol:
-    """Seeds, and a recipe for each kind of model."""
+    """Seeds, and a recipe for each kind of model that it trains."""
 
     name: str
     seeds: int
@@ -62,7 +63,17 @@ class Protocol:
         own = curve.recipe
         return own if own in self.recipes else curve.model_class.recipe
 
+    def lacks(self, curve: Curve) -> str | None:
+        """Why it cannot train a curve, with the fix, if it cannot."""
+        name = self.recipe_of(curve)
+        if name in self.recipes:
+            return None
+        return f"{name} is missing; add it, as settings.{curve.setting} needs it"
+
     def run(self, curve: Curve) -> Run:
+        """InputError if its recipe is missing: of the active protocol, that is known before."""
+        if text := self.lacks(curve):
+            raise InputError([f"protocols.{self.name}: {text}"])
         block = self.recipes[self.recipe_of(curve)]
         recipe = block.of(curve.arm)
         return Run(curve, recipe, block.seeds)

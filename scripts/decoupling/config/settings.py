@@ -77,9 +77,9 @@ class Setting:
                 module = models.find(name, layers)
                 model, rest = models.modules()[module], (self._sizes_of(module), self.recipe)
                 found += [
-                    Curve(self.name, module, name, layers, arm, ARMS[arm], *rest)
+                    Curve(self.name, module, name, layers, arm, ARMS[arm].trains, *rest)
                     for arm in self.arms
-                    if model.lacks(ARMS[arm]) is None
+                    if model.lacks(ARMS[arm].trains) is None
                 ]
         return found
 
@@ -96,7 +96,7 @@ class Setting:
         """Why the model that a panel draws does not have an arm, if it does not."""
         depths = [depth for depth in self.layers if models.find(self.model, depth)] or [1]
         found = [models.find(self.model, depth) for depth in depths]
-        reasons = [models.modules()[module].lacks(ARMS[arm]) for module in found]
+        reasons = [models.modules()[module].lacks(ARMS[arm].trains) for module in found]
         return reasons[0] if all(reasons) else None
 
     def drawn(self, model: str, layers: int, arms: Iterable[str]) -> list[Curve]:

@@ -11,24 +11,30 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ..models.arms import ARMS
 from ..problem.family import MOST_DIM, MOST_TASKS, controls
 from ..problem.mixture import TaskMixture
 from ..theory.theorems import CLOSED_FORMS, THEOREMS
-from .style import ARM_STYLE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 log = logging.getLogger(__name__)
 
-SYMBOLS = {  # Plotly's names of matplotlib's markers
+SYMBOLS = {  # Plotly's names of Matplotlib's filled markers
     "o": "circle",
     "h": "hexagon",
+    "H": "hexagon2",
     "p": "pentagon",
+    "8": "octagon",
+    "*": "star",
     "s": "square",
-    "^": "triangle-up",
     "D": "diamond",
+    "d": "diamond-tall",
+    "^": "triangle-up",
     "v": "triangle-down",
+    "<": "triangle-left",
+    ">": "triangle-right",
     "P": "cross",
     "X": "x",
 }
@@ -46,8 +52,8 @@ def page_data(
     """All of it. A preset has a `name`, a `title`, its `setting`, `layers` and `n`."""
     return {
         "arms": {
-            arm: {"colour": colour, "symbol": SYMBOLS[marker], "label": label}
-            for arm, (colour, marker, label) in ARM_STYLE.items()
+            name: {"colour": arm.colour, "symbol": SYMBOLS[arm.marker], "label": arm.label}
+            for name, arm in ARMS.items()
         },
         "theorems": list(THEOREMS),
         "closed_forms": {reference: list(forms) for reference, forms in CLOSED_FORMS.items()},

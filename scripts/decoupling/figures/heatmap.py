@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..models.arms import ARMS
 from ..results.scoreboard import DIVERGED, TOLERANCE
 from ..results.scoretext import percent
-from .style import ARM_STYLE, framed, use_style
+from .style import framed, use_style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,7 @@ def draw_scoreboard(table: pd.DataFrame, note: str) -> Figure:
     use_style()
     shown = table[table.has_theorem.astype(bool)]
     rows = list(dict.fromkeys(_row_name(row) for row in shown.itertuples()))
-    arms = [arm for arm in ARM_STYLE if arm in set(shown.arm)]
+    arms = [arm for arm in ARMS if arm in set(shown.arm)]
     width, height = max(1, len(arms)) * CELL[0], max(LEAST_ROWS, len(rows)) * CELL[1]
     figure, body = framed(width + MARGIN[0], height + MARGIN[1], [], note)
     ax = body.subplots()
@@ -78,7 +79,7 @@ def _annotate(
 
 
 def _label(ax: Axes, rows: list[str], arms: list[str]) -> None:
-    names = [textwrap.fill(ARM_STYLE[arm][2], 18) for arm in arms]
+    names = [textwrap.fill(ARMS[arm].label, 18) for arm in arms]
     ax.set_xticks(range(len(arms)), names)
     ax.set_yticks(range(len(rows)), rows)
     ax.tick_params(length=0)

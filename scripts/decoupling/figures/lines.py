@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..models.arms import ARMS
 from . import style
 from .describe import describe
 
@@ -132,8 +133,8 @@ def _plot_dashed(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
 def _plot_published(ax: Axes, points: pd.DataFrame) -> None:
     """The authors' attention models, in markers large enough to be seen around ours."""
     for arm, rows in points.groupby("arm"):
-        colour, marker, _ = style.ARM_STYLE[arm]
-        ax.plot(rows.n, rows.normalized, marker=marker, mec=colour, zorder=4, **HOLLOW)
+        look = {"marker": ARMS[arm].marker, "mec": ARMS[arm].colour}
+        ax.plot(rows.n, rows.normalized, zorder=4, **look, **HOLLOW)
 
 
 def _draw_errors(ax: Axes, panel: Mapping[str, Any], tables: Tables) -> None:
@@ -144,7 +145,7 @@ def _draw_errors(ax: Axes, panel: Mapping[str, Any], tables: Tables) -> None:
         error = 2 * curve.normalized_se
         if error.max() > VISIBLE_ERROR * (high - low):
             ax.errorbar(
-                curve.n, curve.normalized, error, fmt="none", color=style.ARM_STYLE[arm][0], lw=0.8
+                curve.n, curve.normalized, error, fmt="none", color=ARMS[arm].colour, lw=0.8
             )
 
 
@@ -158,7 +159,7 @@ def finish(ax: Axes) -> None:
 
 def _legend(panels: Sequence[Mapping[str, Any]], tables: Tables) -> list[Line2D]:
     shown = {arm for panel in panels for arm in panel["arms"]}
-    handles = [style.arm_key(arm) for arm in style.ARM_STYLE if arm in shown]
+    handles = [style.arm_key(arm) for arm in ARMS if arm in shown]
     dashed: dict[str, list[str]] = {}  # what it is, and in which panels
     for i, panel in enumerate(panels):
         if any(len(_dashed(tables, panel, arm)) for arm in panel["arms"]):

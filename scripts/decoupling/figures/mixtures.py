@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..models.arms import ARMS
 from ..theory.excess import SHOWN, excess, several_tasks
 from . import Figure, Tables, style
 
@@ -45,7 +46,7 @@ class Mixtures(Figure):
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
         style.use_style()
         handles = [
-            style.key(style.ARM_STYLE[arm][2], color=style.ARM_STYLE[arm][0])
+            style.key(ARMS[arm].label, color=ARMS[arm].colour)
             for reference, arm in SHOWN
             if reference == "theorem"
         ]
@@ -63,7 +64,7 @@ KIND = Mixtures
 
 
 def _draw_distribution(ax: Axes, values: pd.Series, reference: str, arm: str) -> None:
-    colour = style.ARM_STYLE[arm][0] if reference == "theorem" else style.darker(arm)
+    colour = ARMS[arm].colour if reference == "theorem" else style.darker(arm)
     ax.ecdf(values, color=colour, ls=LINES[reference][0])
 
 

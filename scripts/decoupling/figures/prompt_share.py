@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..models.arms import ARMS
 from . import Figure, Tables, names, style
 from .describe import describe
 
@@ -53,7 +54,7 @@ class PromptShare(Figure):
     def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
         style.use_style()
         settings, shares = drawing["settings"], tables["prompt_share"]
-        arms = [arm for arm in style.ARM_STYLE if arm in set(shares.arm)]
+        arms = [arm for arm in ARMS if arm in set(shares.arm)]
         width = len(settings) * style.PANEL_SIZE[0]
         figure, body = style.framed(width, HEIGHT, _legend(arms), note)
         axes = body.subplots(1, len(settings), squeeze=False, sharey=True)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..models.arms import ARMS
 from ..results.real import REDUCED, out_of_gate, with_theory
 from ..sources.table import CONTEXTS_PER_UNIT
 from ..tables import BASELINE
@@ -129,7 +130,7 @@ def title(setting: Mapping[str, Any], rows: pd.DataFrame) -> str:
 
 
 def _arms(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    for arm in style.ARM_STYLE:
+    for arm in ARMS:
         curve = rows[rows.arm == arm].sort_values("n")
         if len(curve):
             yield arm, curve
@@ -138,7 +139,7 @@ def _arms(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 def _draw_theory(ax: Axes, trained: pd.DataFrame) -> None:
     for arm, curve in _arms(trained):
         for column, line in PREDICTED.items():
-            ax.plot(curve.n, curve[column], ls=line, lw=1, color=style.ARM_STYLE[arm][0])
+            ax.plot(curve.n, curve[column], ls=line, lw=1, color=ARMS[arm].colour)
         _draw_points(ax, curve, arm, curve.measured_se)
 
 
@@ -151,7 +152,7 @@ def _draw_baselines(ax: Axes, rows: pd.DataFrame, model: str) -> None:
 
 
 def _draw_points(ax: Axes, curve: pd.DataFrame, arm: str, error: pd.Series) -> None:
-    place = curve.n * STEP ** (list(style.ARM_STYLE).index(arm) - 2)
+    place = curve.n * STEP ** (list(ARMS).index(arm) - 2)
     look = {"ls": "none", "elinewidth": 0.7, "zorder": 3, **style.marked(arm)}
     ax.errorbar(place, curve.normalized, 2 * error, **look)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..models.arms import ARMS
 from . import Figure, Problem, Tables, style
 from .describe import describe
 from .lines import computed, trained
@@ -116,6 +117,6 @@ def _draw_panel(ax: Axes, drawing: Mapping[str, Any], tables: Tables, n: int) ->
 
 
 def _legend(arms: Sequence[str]) -> list[Line2D]:
-    handles = [style.arm_key(arm) for arm in style.ARM_STYLE if arm in arms]
+    handles = [style.arm_key(arm) for arm in ARMS if arm in arms]
     dashed = "dashed: linear, theorem"
     return [*handles, style.line_key("--", dashed), style.key(**style.BAYES_STYLE)]

@@ -1,7 +1,7 @@
-"""How every figure looks: an arm's colour and marker, fonts, the frame, the files.
+"""How every figure looks: arms, fonts, the frame, the files.
 
-Colours are Okabe and Ito's, safe for colour-blind readers. Matplotlib and seaborn are imported when
-something is drawn: the workflow reads all kinds of figures when it starts.
+Matplotlib and seaborn are imported when something is drawn: the workflow reads all kinds of figures
+when it starts.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..files import atomic_path
+from ..models.arms import ARMS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,17 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
-ARM_STYLE = {  # colour, marker, label
-    "plain": ("#0072B2", "o", "plain"),
-    "zero_prompt": ("#8C6D46", "h", "a prompt of zeros"),
-    "shared": ("#999999", "p", "one prompt for all tasks"),
-    "finetune": ("#E69F00", "s", "fine-tuned prompts"),
-    "joint": ("#009E73", "^", "joint prompts"),
-    "joint_heads": ("#D55E00", "D", "joint prompts and heads"),
-    "heads": ("#CC79A7", "v", "joint heads"),
-    "finetune_heads": ("#56B4E9", "P", "fine-tuned prompts and heads"),
-    "finetune_only_heads": ("#000000", "X", "fine-tuned heads"),
-}
 BAYES_STYLE = {"color": "0.2", "ls": ":", "label": "dotted: Bayes-optimal"}
 NOTE_LETTERS = 21  # of the small print, to an inch
 PANEL_SIZE = (3.4, 2.9)  # inches; 3.4 is a column's width
@@ -83,7 +73,7 @@ def key(label: str, **style: Any) -> Line2D:
 
 
 def arm_key(arm: str) -> Line2D:
-    return key(ARM_STYLE[arm][2], **marked(arm))
+    return key(ARMS[arm].label, **marked(arm))
 
 
 def line_key(style: str, label: str) -> Line2D:
@@ -92,13 +82,12 @@ def line_key(style: str, label: str) -> Line2D:
 
 def marked(arm: str) -> dict[str, object]:
     """An arm's colour and marker."""
-    colour, marker, _ = ARM_STYLE[arm]
-    return {"color": colour, "marker": marker, "mec": "white", "mew": 0.4}
+    return {"color": ARMS[arm].colour, "marker": ARMS[arm].marker, "mec": "white", "mew": 0.4}
 
 
 def darker(arm: str) -> tuple[float, ...]:
     """An arm's colour for its theorem, on top of what was trained."""
-    colour = ARM_STYLE[arm][0].lstrip("#")
+    colour = ARMS[arm].colour.lstrip("#")
     return tuple(0.6 * int(colour[i : i + 2], 16) / 255 for i in (0, 2, 4))
 
 
@@ -124,7 +113,7 @@ def note_diverged(ax: Axes, trained: pd.DataFrame, x: str, symbol: str, model: s
     the one that is drawn, is named."""
     gone = trained[trained.seeds_ok == 0]
     lines = [
-        f"{ARM_STYLE[arm][2]}{'' if other == model else f' ({other})'},"
+        f"{ARMS[arm].label}{'' if other == model else f' ({other})'},"
         f" {symbol} = {', '.join(f'{value:g}' for value in rows[x])}"
         for (other, arm), rows in gone.groupby(["model", "arm"], sort=False)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from ..config.protocols import Protocol, RecipeBlock, recipe_names
 from ..config.settings import Block, Setting
 from ..errors import InputError, is_finite, is_integer
 from ..figures import Figure
+from ..figures.explorer import SYMBOLS
 from ..figures.lines import COMPUTED
 from ..models.arms import ARMS
 from ..models.curve import Curve
@@ -55,6 +57,25 @@ def model_problems() -> Iterator[str]:
         if engine not in served:
             fix = f"use one of {', '.join(sorted(served))}"
             yield f"models/{module}.py: no source serves the engine {engine!r}; {fix}"
+
+
+def arm_problems() -> Iterator[str]:
+    """Of models/arms.py: what cannot be drawn or told apart."""
+    for name, arm in ARMS.items():
+        if not re.fullmatch("#[0-9A-F]{6}", arm.colour):
+            yield f"models/arms.py: {name}: {arm.colour!r} is no colour; write #RRGGBB, in capitals"
+        if arm.marker not in SYMBOLS:
+            free = [marker for marker in SYMBOLS if marker not in {a.marker for a in ARMS.values()}]
+            fix = f"use one of {' '.join(free)}"
+            yield f"models/arms.py: {name}: {arm.marker!r} is no filled marker; {fix}"
+    for look in ("label", "colour", "marker"):
+        owners: dict[str, str] = {}
+        for name, arm in ARMS.items():
+            value = getattr(arm, look)
+            other = owners.setdefault(value, name)
+            if other != name:
+                text = f"{other} and {name} have the same {look}, {value!r}; change one"
+                yield f"models/arms.py: {text}"
 
 
 def schema_problems(raw: Block, schema: Mapping[str, Any]) -> set[Problem]:
@@ -261,17 +282,16 @@ def option_problems(raw: Block) -> Iterator[Problem]:
                     yield Problem(("protocols", name, recipe, key), text)
 
 
-def recipe_problems(
-    protocols: Mapping[str, Protocol], settings: Iterable[Setting]
-) -> Iterator[Problem]:
+def recipe_problems(config: Config, settings: Iterable[Setting]) -> Iterator[Problem]:
+    """Of every protocol's recipes; only the active one needs those of all that is trained."""
     curves = [curve for setting in settings for curve in setting.curves]
-    for name, protocol in protocols.items():
+    for name, protocol in config.protocols.items():
         trained: dict[str, list[Curve]] = {}
         for curve in curves:
             trained.setdefault(protocol.recipe_of(curve), []).append(curve)
-        for recipe in sorted(set(trained) - set(protocol.recipes)):
-            text = f"{recipe} is missing; add it, as settings.{trained[recipe][0].setting} needs it"
-            yield Problem(("protocols", name), text)
+        if protocol is config.protocol:
+            lacking = (protocol.lacks(trained[recipe][0]) for recipe in sorted(trained))
+            yield from (Problem(("protocols", name), text) for text in lacking if text)
         for recipe, block in sorted(protocol.recipes.items()):
             found = {model for model in models.modules().values() if model.recipe == recipe}
             found |= {curve.model_class for curve in trained.get(recipe, ())}
@@ -298,9 +318,11 @@ def _training_problems(
         )
         yield "batch_size", text
     for arm, made in block.arms.items():
-        if made.halve_at not in (recipe.halve_at, ()) and not ARMS[arm].weights:
+        if made.halve_at not in (recipe.halve_at, ()) and not ARMS[arm].trains.weights:
             yield f"arms.{arm}.halve_at", "fine-tuned seeds are not halved; remove it"
-    scratch = {f"arms.{arm}.halve_at": r for arm, r in block.arms.items() if ARMS[arm].weights}
+    scratch = {
+        f"arms.{arm}.halve_at": r for arm, r in block.arms.items() if ARMS[arm].trains.weights
+    }
     halving = {key: made for key, made in ({"halve_at": recipe} | scratch).items() if made.halve_at}
     if not halving:
         return

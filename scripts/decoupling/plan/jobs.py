@@ -92,7 +92,7 @@ def _trained(setting: Setting) -> dict[Curve, bool]:
     curves = dict.fromkeys(setting.curves, True)
     for curve in setting.curves:
         if not curve.trains.weights:
-            curves.setdefault(replace(curve, arm="plain", trains=ARMS["plain"]), False)
+            curves.setdefault(replace(curve, arm="plain", trains=ARMS["plain"].trains), False)
     return curves
 
 

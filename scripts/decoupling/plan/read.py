@@ -27,7 +27,7 @@ def load(
     themselves is added to it.
     `published` has the (setting, arm) pairs that an overlay can show.
     """
-    if lines := [*checks.model_problems()]:
+    if lines := [*checks.model_problems(), *checks.arm_problems()]:
         raise InputError(lines)
     found = checks.schema_problems(raw, schema)
     broken = {problem.path[:2] for problem in found}
@@ -84,7 +84,7 @@ def _with_varied(config: Config, raw: Block) -> Config:
             varied += made
         found += [*own, *checks.name_problems(figure, config.settings)]
     found += checks.option_problems(raw)
-    found += checks.recipe_problems(config.protocols, [*config.settings.values(), *varied])
+    found += checks.recipe_problems(config, [*config.settings.values(), *varied])
     found += checks.taken_problems(raw)
     if found:
         raise InputError([str(problem) for problem in found])

@@ -236,7 +236,7 @@ def job_hours(rows: pd.DataFrame, speed: dict[str, Any]) -> float:
     """Core-hours of one n. One-layer arms share the batches of a stage, and a step is little more
     than the batch; deeper arms pay for every seed."""
     layers, arms = rows.layers.iloc[0], set(rows.arm)
-    stages = 1 if all(ARMS[arm].weights for arm in arms) else 2
+    stages = 1 if all(ARMS[arm].trains.weights for arm in arms) else 2
     passes = stages if layers == 1 else len(arms)
     name = "minibatch n=50" if layers == 1 else f"gram L={layers}, n=20"
     step = speed["ms_per_seed_step"][f"{name}, {PAPER_SEEDS} seeds"]

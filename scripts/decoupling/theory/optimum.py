@@ -18,36 +18,52 @@ from __future__ import annotations
 
 from dataclasses import replace
 from operator import itemgetter
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 
-from ..models.arms import ARMS
 from ..problem.gaussian_moments import GaussianMoments, population_moments
 from ..problem.mixture import TaskMixture
 from ..problem.one_layer import OneLayer
 
-OPTIMUM_ARMS = (
-    *("plain", "shared", "finetune", "joint", "heads", "joint_heads"),
-    *("finetune_heads", "finetune_only_heads"),
-)
 RANDOM_STARTS = 8
+
+
+class Unknowns(NamedTuple):
+    """What the risk is minimised over; weights that are not among it are those of `plain`."""
+
+    weights: bool
+    prompts: Literal["none", "one", "own"]  # one for all tasks, or each task's own
+    heads: bool
+
+
+# As in models/arms.py, which also has how arms look: an edit there would recompute all theory.
+OPTIMUM_ARMS = {
+    "plain": Unknowns(weights=True, prompts="none", heads=False),
+    "shared": Unknowns(weights=True, prompts="one", heads=False),
+    "finetune": Unknowns(weights=False, prompts="own", heads=False),
+    "joint": Unknowns(weights=True, prompts="own", heads=False),
+    "heads": Unknowns(weights=True, prompts="none", heads=True),
+    "joint_heads": Unknowns(weights=True, prompts="own", heads=True),
+    "finetune_heads": Unknowns(weights=False, prompts="own", heads=True),
+    "finetune_only_heads": Unknowns(weights=False, prompts="none", heads=True),
+}
 
 
 def optima(mix: TaskMixture, n: int) -> dict[str, float]:
     """The least risk found of every arm; what is fine-tuned, on the best `plain`."""
     moments = population_moments(mix, n)
-    own, common = moments.centred(), moments.centred_together()  # what prompts leave
+    left = {"none": moments, "one": moments.centred_together(), "own": moments.centred()}
     best = {}
-    for arm in OPTIMUM_ARMS:
-        parts = ARMS[arm]
-        seen = (common if parts.common else own) if parts.prompts else moments
-        if parts.weights:
-            found = [_descend(seen, readouts) for readouts in _starts(mix, parts.heads)]
+    for arm, unknowns in OPTIMUM_ARMS.items():
+        seen = left[unknowns.prompts]
+        if unknowns.weights:
+            found = [_descend(seen, readouts) for readouts in _starts(mix, unknowns.heads)]
             best[arm] = min(found, key=itemgetter(0))
         else:
             tuned = best["plain"][1]
-            if parts.heads:
+            if unknowns.heads:
                 tuned = replace(tuned, readouts=seen.best_readouts(tuned.scores))
             best[arm] = seen.risk(tuned).item(), tuned
     return {arm: value for arm, (value, _) in best.items()}
