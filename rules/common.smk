@@ -16,7 +16,7 @@ os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.ge
 SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 from decoupling.errors import InputError
-from decoupling.plan import comparisons, jobs
+from decoupling.plan import comparisons, duration, jobs
 from decoupling.plan.code import code_digest
 from decoupling.plan.read import load, of_clone
 
@@ -60,7 +60,7 @@ def figure(wildcards):
 
 def longest_first(wildcards):
     """The priority of a training."""
-    return jobs.priority(protocol(wildcards), setting(wildcards), int(wildcards.n))
+    return duration.priority(protocol(wildcards), setting(wildcards), int(wildcards.n))
 
 
 @cache

@@ -1,9 +1,9 @@
-"""Jobs: the files, parameters and resources of what makes specs, trains, and tests folds."""
+"""Jobs: the files, parameters and resources of what makes specs, trains, and tests folds; the time
+that training asks for is in `duration`."""
 
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
@@ -20,7 +20,6 @@ from ..train.recipe import Run
 
 SEQUENCES = ("sequences", "softmax")  # engines that train on tokens
 BATCH = 8192  # contexts, as large as batches are
-MOST_MINUTES = 24 * 60  # a day, the limit of many a partition
 CLUSTERS = 300  # for memory; how many there are is in the file
 MADE = sources.blocks()["table"].MADE  # data/tables/<name>.csv
 
@@ -81,11 +80,11 @@ def seed_blocks(protocol: Protocol, setting: Setting) -> list[tuple[int, int]]:
 @cache
 def setting_runs(protocol: Protocol, setting: Setting) -> list[Run]:
     """What a protocol trains for a setting. Every training job asks, several times."""
-    trained = _trained(setting).items()
+    trained = trained_curves(setting).items()
     return [replace(protocol.run(curve), reported=reported) for curve, reported in trained]
 
 
-def _trained(setting: Setting) -> dict[Curve, bool]:
+def trained_curves(setting: Setting) -> dict[Curve, bool]:
     """Its curves, which are reported; and the `plain` that fine-tuned arms start from, which is not
     where nobody asked for it."""
     curves = dict.fromkeys(setting.curves, True)
@@ -129,7 +128,7 @@ def optimisers(protocol: Protocol, setting: Setting) -> list[str]:
 def mem_mb(protocol: Protocol, setting: Setting) -> int:
     """For d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
     base = 1000 if all(curve.model_class.exact() for curve in setting.curves) else 2000
-    dim, _ = sources.blocks()[setting.source].shape(setting.block)
+    dim, _ = shape(setting)
     # What grows with n: the tokens of a batch, where sequences are trained on.
     sequences = any(curve.model_class.engine in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
@@ -141,7 +140,7 @@ def mem_mb(protocol: Protocol, setting: Setting) -> int:
 def _moments_mb(protocol: Protocol, setting: Setting) -> int:
     """What grows with d in one layer: a dozen matrices of every seed and task; and of batches the
     fourth moments, with tables on the way to them, four a task."""
-    dim, tasks = sources.blocks()[setting.source].shape(setting.block)
+    dim, tasks = shape(setting)
     runs = [run for run in setting_runs(protocol, setting) if run.curve.model_class.exact()]
     fourth = any(run.recipe.gradient != "exact" for run in runs)
     matrices = 12 * (protocol.seeds_per_job + tasks) * (dim + 1) ** 2
@@ -150,40 +149,13 @@ def _moments_mb(protocol: Protocol, setting: Setting) -> int:
 
 def theory_mb(setting: Setting) -> int:
     """A few dozen matrices of every task."""
-    dim, tasks = sources.blocks()[setting.source].shape(setting.block)
+    dim, tasks = shape(setting)
     return 500 + round(8 * 40 * tasks * (dim + 1) ** 2 / 1e6)
 
 
-def minutes(protocol: Protocol, setting: Setting, attempt: int) -> int:
-    """Each attempt goes on from the last one's checkpoint, so that none needs to ask for more than
-    a day."""
-    longest: dict[tuple[str, int], float] = {}  # a model's measured pace has all its arms in it
-    for curve in _trained(setting):
-        key = curve.module, curve.layers
-        longest[key] = max(longest.get(key, 0), _minutes(protocol, curve))
-    return min(round(attempt * (30 + sum(longest.values()))), MOST_MINUTES)
-
-
-def _minutes(protocol: Protocol, curve: Curve) -> float:
-    """Of a block of seeds, with the other arms of its model; seeds that see only moments share
-    contexts."""
-    run = protocol.run(curve)
-    if run.recipe.gradient == "exact":
-        return 0
-    seeds = 1 if curve.model_class.exact() else min(run.seeds, protocol.seeds_per_job)
-    return seeds * run.recipe.contexts / curve.model_class.contexts_per_minute
-
-
-def priority(protocol: Protocol, setting: Setting, n: int) -> int:
-    """About in proportion to how long a job takes: long ones start first, so that none is left to
-    run alone in the end."""
-
-    def work(curve: Curve) -> float:
-        weights = sum(math.prod(shape) for shape in curve.build().weight_shapes.values())
-        length = n if curve.model_class.engine in SEQUENCES else 1
-        return _minutes(protocol, curve) * weights * length
-
-    return round(sum(map(work, _trained(setting))))
+def shape(setting: Setting) -> tuple[int, int]:
+    """d and K."""
+    return sources.blocks()[setting.source].shape(setting.block)
 
 
 def device(protocol: Protocol, setting: Setting) -> str:
@@ -227,6 +199,6 @@ def predictors(setting: Setting) -> str:
 
 def redrawn_mb(setting: Setting) -> int:
     """What the bootstrap of a fold's theory asks for: two sixth moments of x for every cluster."""
-    dim, _ = sources.blocks()[setting.source].shape(setting.block)
+    dim, _ = shape(setting)
     moments = 2 * (dim * (dim + 1) // 2) ** 3
     return 500 + CLUSTERS * moments * 8 // 10**6
