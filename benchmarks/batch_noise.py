@@ -29,24 +29,26 @@ from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.train.recipe import Recipe, Run  # noqa: E402
 from decoupling.train.state import TrainState  # noqa: E402
+from shorter import add_share, shorter  # noqa: E402
 
 STREAM = 100  # of this benchmark's own batches: not those that anything was trained on
 RECIPE = Recipe(batch_size=8192)
 SEEDS = 50
-EVERY = 100  # iterations between two looks
+LOOKS = 100  # in the second half of training
 
 
-def trajectory(mix: TaskMixture, n: int) -> pd.DataFrame:
+def trajectory(mix: TaskMixture, n: int, recipe: Recipe) -> pd.DataFrame:
     """Least risks over seeds, a row per look; the best prompts centre the moments."""
     engine = engines.load("moments")(GaussianContexts(mix, n))
-    run = Run(Curve(mix.name, "attention", "attention", 1, "plain", ARMS["plain"].trains), RECIPE)
+    run = Run(Curve(mix.name, "attention", "attention", 1, "plain", ARMS["plain"].trains), recipe)
     state = TrainState(run, engine, (mix.dim, mix.tasks), range(SEEDS))
     exact = population_moments(mix, n)
     moments = {"plain": exact, "finetune": exact.centred()}
-    looks = []
-    for iteration in range(RECIPE.iterations):
-        state.step(iteration, engine.data(STREAM, iteration, *RECIPE.data_at(iteration)))
-        if iteration >= RECIPE.iterations // 2 and iteration % EVERY == 0:
+    half, looks = recipe.iterations // 2, []
+    every = max(1, half // LOOKS)
+    for iteration in range(recipe.iterations):
+        state.step(iteration, engine.data(STREAM, iteration, *recipe.data_at(iteration)))
+        if iteration >= half and iteration % every == 0:
             model = state.model.forward(state.params)
             looks.append({arm: data.risk(model).min() for arm, data in moments.items()})
     return pd.DataFrame(looks)
@@ -55,12 +57,13 @@ def trajectory(mix: TaskMixture, n: int) -> pd.DataFrame:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, nargs="+", default=[1, 10, 50])
+    add_share(parser)
     args = parser.parse_args()
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
     mix = make_spec("fig2c", Setting.read("fig2c", config["settings"]["fig2c"]).block)
     print("n,plain_mean,plain_std,finetune_mean,finetune_std")
     for n in args.n:
-        looks = trajectory(mix, n)
+        looks = trajectory(mix, n, shorter(RECIPE, args.share))
         columns = (looks[arm].agg(what) for arm in looks for what in ("mean", "std"))
         print(n, *(f"{value:.6g}" for value in columns), sep=",", flush=True)
 

@@ -33,6 +33,7 @@ from decoupling.plan.read import load, of_clone  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.train.loop import train  # noqa: E402
 from decoupling.train.recipe import Recipe, Run  # noqa: E402
+from shorter import add_share, shorter  # noqa: E402
 
 POINTS = {
     ("doubling", "laptop"): [
@@ -73,6 +74,7 @@ def main() -> None:
     parser.add_argument("what", choices=CHANGES)
     parser.add_argument("kept", help="the name of the kept risks")
     parser.add_argument("points", nargs="*", help="setting/n or setting/n/arm")
+    add_share(parser)
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     config = load(yaml.safe_load((ROOT / "config/config.yaml").read_text()), **of_clone(ROOT))
@@ -85,7 +87,8 @@ def main() -> None:
         name, n, arm = [*point.split("/"), ""][:3]
         contexts = GaussianContexts.read(jobs.spec_text(config.settings[name]), int(n))
         changed = [
-            replace(run, recipe=CHANGES[args.what](run.recipe)) for run in runs(config, name, arm)
+            replace(run, recipe=CHANGES[args.what](shorter(run.recipe, args.share)))
+            for run in runs(config, name, arm)
         ]
         rows = pd.DataFrame(train(contexts, changed, range(max(r.seeds for r in changed))).rows)
         rows = rows[rows.status == "ok"].sort_values("selection_risk")

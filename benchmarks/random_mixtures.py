@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -28,6 +29,7 @@ from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.theory.optimum import optima  # noqa: E402
 from decoupling.theory.sampled import draw_mixture  # noqa: E402
 from decoupling.train.loop import train  # noqa: E402
+from shorter import add_share, shorter  # noqa: E402
 
 ARMS = ("plain", "shared", "finetune", "joint", "joint_heads")
 FIRST = 1000
@@ -38,6 +40,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=6)
     parser.add_argument("--n", type=int, nargs="+", default=[2, 12])
     parser.add_argument("--seeds", type=int, default=50)
+    add_share(parser)
     args = parser.parse_args()
     config = load(yaml.safe_load((ROOT / "config/config.yaml").read_text()), **of_clone(ROOT))
     seed = config.figures["mixtures"].block["seed"]
@@ -46,9 +49,11 @@ def main() -> None:
         mix, _ = draw_mixture(seed, index)
         for n in args.n:
             curves = [
-                Curve(mix.name, "attention", "attention", 1, arm, arms.ARMS[arm]) for arm in ARMS
+                Curve(mix.name, "attention", "attention", 1, arm, arms.ARMS[arm].trains)
+                for arm in ARMS
             ]
             runs = [config.protocol.run(curve) for curve in curves]
+            runs = [replace(run, recipe=shorter(run.recipe, args.share)) for run in runs]
             rows = pd.DataFrame(train(GaussianContexts(mix, n), runs, range(args.seeds)).rows)
             best = optima(mix, n)
             for arm in ARMS:

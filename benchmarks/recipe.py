@@ -32,6 +32,7 @@ from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.theory.optimum import optima  # noqa: E402
 from decoupling.train.loop import train  # noqa: E402
 from decoupling.train.recipe import Recipe, Run  # noqa: E402
+from shorter import add_share, shorter  # noqa: E402
 
 PAPER = {"the paper's Adam: rate 0.001, constant, 20,000 iterations": {}}
 FAST = {"lr": 0.01, "schedule": "cosine"}
@@ -75,7 +76,7 @@ DEEP = {  # what is changed in laptop's recipe
 }
 
 
-def deep(config: dict, n: int, seeds: int) -> None:
+def deep(config: dict, n: int, seeds: int, share: float) -> None:
     read = load(config, **of_clone(ROOT))
     (curve,) = (c for c in read.settings["figA2c"].curves if c.arm == "joint")
     mix = make_spec("figA2c", read.settings["figA2c"].block)
@@ -88,7 +89,7 @@ def deep(config: dict, n: int, seeds: int) -> None:
         if "batch_growth" in changes:
             total = sum(laptop.recipe.batch_at(i) for i in range(recipe.iterations))
             recipe = replace(recipe, batch_size=round(total / recipe.iterations))
-        run = replace(laptop, recipe=recipe)
+        run = replace(laptop, recipe=shorter(recipe, share))
         rows = train(GaussianContexts(mix, n), [run], range(seeds)).rows
         done = [row for row in rows if row["status"] == "ok"]
         lost = sum(row["status"] == "diverged" for row in rows)
@@ -165,7 +166,13 @@ CLOSE = 0.02  # of the best seed's risk
 
 
 def softmax(
-    config: dict, name: str, arm: str, variants: dict[int, dict], lengths: list[int], seeds: int
+    config: dict,
+    name: str,
+    arm: str,
+    variants: dict[int, dict],
+    lengths: list[int],
+    seeds: int,
+    share: float,
 ) -> None:
     read = load(config, **of_clone(ROOT))
     setting = replace(read.settings[name], arms=(arm,))
@@ -174,7 +181,8 @@ def softmax(
     print("| n | recipe | best seed | median seed | seeds within 2% of it |\n|---|---|---|---|---|")
     tried = [(length, *item) for length in lengths for item in variants[length].items()]
     for n, variant, changes in tried:
-        runs = [replace(run, recipe=replace(run.recipe, halve_at=(), **changes)) for run in laptop]
+        recipes = [shorter(replace(run.recipe, halve_at=(), **changes), share) for run in laptop]
+        runs = [replace(run, recipe=made) for run, made in zip(laptop, recipes, strict=True)]
         rows = train(GaussianContexts(mix, n), runs, range(seeds)).rows
         done = [row for row in rows if row["arm"] == arm and row["status"] == "ok"]
         best = min(done, key=lambda row: row["selection_risk"])
@@ -191,29 +199,30 @@ def main() -> None:
     parser.add_argument("--recipe", choices=recipes, default="joint_heads")
     parser.add_argument("--n", type=int, help="for softmax 50 or 1, for its others the one")
     parser.add_argument("--seeds", type=int)
+    add_share(parser)
     args = parser.parse_args()
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
     if args.recipe == "deep":
-        deep(config, args.n or 10, args.seeds or 50)
+        deep(config, args.n or 10, args.seeds or 50, args.share)
     elif args.recipe in SEQUENCES:
         name, arm, variants, seeds = SEQUENCES[args.recipe]
         if args.n not in (None, *variants):
             known = " or ".join(map(str, variants))
             parser.error(f"nothing is listed for {args.recipe} at n = {args.n}; use {known}")
         lengths = [args.n] if args.n else list(variants)
-        softmax(config, name, arm, variants, lengths, args.seeds or seeds)
+        softmax(config, name, arm, variants, lengths, args.seeds or seeds, args.share)
     else:
-        one_layer(config, args.recipe, args.n or 50, args.seeds or 50)
+        one_layer(config, args.recipe, args.n or 50, args.seeds or 50, args.share)
 
 
-def one_layer(config: dict, arm: str, n: int, seeds: int) -> None:
+def one_layer(config: dict, arm: str, n: int, seeds: int, share: float) -> None:
     setting = SETTING[arm]
     mix = make_spec(setting, load(config, **of_clone(ROOT)).settings[setting].block)
     optimum = optima(mix, n)[arm]
     curve = Curve(setting, "attention", "attention", 1, arm, ARMS[arm].trains)
     print("| recipe | best seed | median seed | seeds within 1% |\n|---|---|---|---|")
     for name, fields in VARIANTS[arm].items():
-        run = Run(curve, Recipe(**fields))
+        run = Run(curve, shorter(Recipe(**fields), share))
         rows = train(GaussianContexts(mix, n), [run], range(seeds)).rows
         gap = np.array([row["risk"] for row in rows]) / optimum - 1
         best, median = 100 * np.nanmin(gap), 100 * np.nanmedian(gap)

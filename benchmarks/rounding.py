@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -26,6 +27,7 @@ from decoupling.plan.read import load, of_clone  # noqa: E402
 from decoupling.sources.gaussian.block import make_spec  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.train.loop import train  # noqa: E402
+from shorter import add_share, shorter  # noqa: E402
 
 
 def moved(model: Model, *args: object) -> dict[str, np.ndarray]:
@@ -40,11 +42,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=50)
+    add_share(parser)
     args = parser.parse_args()
     config = load(yaml.safe_load((ROOT / "config/config.yaml").read_text()), **of_clone(ROOT))
     setting = config.settings["fig2c"]
     contexts = GaussianContexts(make_spec("fig2c", setting.block), args.n)
     runs = [config.protocol.run(curve) for curve in setting.curves]
+    runs = [replace(run, recipe=shorter(run.recipe, args.share)) for run in runs]
     plain = pd.DataFrame(train(contexts, runs, range(args.seeds)).rows)
     with mock.patch.object(Model, "initial_values", moved):
         other = pd.DataFrame(train(contexts, runs, range(args.seeds)).rows)

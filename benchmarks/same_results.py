@@ -32,7 +32,16 @@ def checked_out(commit: str, folder: Path) -> Path:
 def make(tree: Path, results: Path, protocol: str, targets: list[str]) -> Path:
     results.mkdir(parents=True, exist_ok=True)
     place = ["--snakefile", tree / "Snakefile", "--directory", results]
-    command = ["snakemake", *place, "--cores", "2", "--config", f"protocol={protocol}"]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        *place,
+        "--cores",
+        "2",
+        "--config",
+        f"protocol={protocol}",
+    ]
     subprocess.run([*command, "--", *targets], check=True)
     return results
 

@@ -44,12 +44,11 @@ from decoupling.train.optimisers import adam  # noqa: E402
 from decoupling.train.recipe import Recipe, Run  # noqa: E402
 from decoupling.train.state import TrainState  # noqa: E402
 
-BATCH = 8192
 SEEDS = 50
 FIG2A = {"d": 10, "weights": [0.3, 0.7], "means": [1.7, -1.3], "covs": [1, 1]}
 MIX = make_spec("fig2a", FIG2A)
 LENGTHS = (1, 10, 50)
-SOFTMAX_BATCH, FEW = 1024, 8  # contexts and seeds; with two heads
+FEW = 8  # seeds of softmax attention, with two heads
 
 Step = Callable[[], object]
 
@@ -66,10 +65,10 @@ def made(module: str, layers: int, seeds: int, n: int, gradient: str | int) -> T
     return TrainState(run, engine, (MIX.dim, MIX.tasks), range(seeds))
 
 
-def literal_step(n: int, layers: int = 1) -> Step:
+def literal_step(n: int, batch: int, layers: int = 1) -> Step:
     """One seed, single precision, a new batch of sequences every step. Of one layer only the
     query's row is computed, as anyone would."""
-    return literal_steps(attention(layers, 1, n, BATCH), n, BATCH)
+    return literal_steps(attention(layers, 1, n, batch), n, batch)
 
 
 def literal_steps(start: TrainState, n: int, batch: int, predicted_by=None) -> Step:
@@ -87,8 +86,8 @@ def literal_steps(start: TrainState, n: int, batch: int, predicted_by=None) -> S
     return step
 
 
-def minibatch_step(n: int, seeds: int, layers: int = 1) -> Step:
-    return batch_step(attention(layers, seeds, n, BATCH))
+def minibatch_step(n: int, seeds: int, batch: int, layers: int = 1) -> Step:
+    return batch_step(attention(layers, seeds, n, batch))
 
 
 def batch_step(trained: TrainState) -> Step:
@@ -115,24 +114,26 @@ def exact_step(n: int, seeds: int, inner: int = 20) -> Step:
     return steps
 
 
-def cases() -> dict[str, tuple[Step, int]]:
+def cases(batch: int) -> dict[str, tuple[Step, int]]:
     """Name: what to time, and how many seed-steps it is."""
-    found = {f"literal n={n}": (literal_step(n), 1) for n in LENGTHS}
+    found = {f"literal n={n}": (literal_step(n, batch), 1) for n in LENGTHS}
     for n, seeds in (*((n, SEEDS) for n in LENGTHS), (50, 1), (5000, SEEDS)):
-        found[f"minibatch n={n}, {seeds} seeds"] = (minibatch_step(n, seeds), seeds)
+        found[f"minibatch n={n}, {seeds} seeds"] = (minibatch_step(n, seeds, batch), seeds)
         found[f"exact n={n}, {seeds} seeds"] = (exact_step(n, seeds), 20 * seeds)
     for layers in (2, 3):
-        found[f"literal L={layers}, n=20"] = (literal_step(20, layers), 1)
-        found[f"gram L={layers}, n=20, {SEEDS} seeds"] = (minibatch_step(20, SEEDS, layers), SEEDS)
+        found[f"literal L={layers}, n=20"] = (literal_step(20, batch, layers), 1)
+        step = minibatch_step(20, SEEDS, batch, layers)
+        found[f"gram L={layers}, n=20, {SEEDS} seeds"] = (step, SEEDS)
+    few = max(1, batch // 8)
     for n in LENGTHS:
-        start = made("softmax", 1, 1, n, SOFTMAX_BATCH)
-        step = literal_steps(start, n, SOFTMAX_BATCH, literal.softmax_from_query)
+        start = made("softmax", 1, 1, n, few)
+        step = literal_steps(start, n, few, literal.softmax_from_query)
         found[f"literal softmax n={n}"] = (step, 1)
         for seeds in (FEW, SEEDS):
-            step = batch_step(made("softmax", 1, seeds, n, SOFTMAX_BATCH))
+            step = batch_step(made("softmax", 1, seeds, n, few))
             found[f"softmax n={n}, {seeds} seeds"] = (step, seeds)
     for layers in (1, 2):
-        step = batch_step(made("transformer", layers, FEW, 10, SOFTMAX_BATCH))
+        step = batch_step(made("transformer", layers, FEW, 10, few))
         found[f"transformer L={layers}, n=10, {FEW} seeds"] = (step, FEW)
     return found
 
@@ -185,7 +186,7 @@ PARTS = {  # of a step on the exact gradient
 }
 
 
-def profile(seeds: int, steps: int = 2000) -> dict[str, float]:
+def profile(seeds: int, steps: int) -> dict[str, float]:
     """Median microseconds of a step and of its parts."""
     spent: dict[str, list[float]] = {name: [] for name in ("whole step", *PARTS)}
 
@@ -211,9 +212,11 @@ def profile(seeds: int, steps: int = 2000) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--batch", type=int, default=8192, help="contexts; softmax has an eighth")
+    parser.add_argument("--steps", type=int, default=2000, help="on the exact gradient, in parts")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    times = measure(cases(), args.repeats)
+    times = measure(cases(args.batch), args.repeats)
     ratios, softmax = (
         {name: times[top] / times[bottom] for name, (top, bottom) in chosen.items()}
         for chosen in (RATIOS, SOFTMAX_RATIOS)
@@ -225,7 +228,7 @@ def main() -> None:
         "ms_per_seed_step": {name: float(f"{value:.4g}") for name, value in times.items()},
         "ratios": {name: float(f"{value:.4g}") for name, value in ratios.items()},
         "softmax_ratios": {name: float(f"{value:.4g}") for name, value in softmax.items()},
-        "exact_step_us": {str(seeds): profile(seeds) for seeds in (1, SEEDS)},
+        "exact_step_us": {str(seeds): profile(seeds, args.steps) for seeds in (1, SEEDS)},
     }
     print(json.dumps(report, indent=1, ensure_ascii=False))
 

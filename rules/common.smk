@@ -17,7 +17,7 @@ SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 from decoupling.errors import InputError
 from decoupling.figures.prompt_share import PromptShare
-from decoupling.plan import comparisons, jobs
+from decoupling.plan import comparisons, duration, jobs
 from decoupling.plan.code import code_digest
 from decoupling.plan.read import load, of_clone
 
@@ -61,7 +61,7 @@ def figure(wildcards):
 
 def longest_first(wildcards):
     """The priority of a training."""
-    return jobs.priority(protocol(wildcards), setting(wildcards), int(wildcards.n))
+    return duration.priority(protocol(wildcards), setting(wildcards), int(wildcards.n))
 
 
 @cache

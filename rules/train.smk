@@ -20,8 +20,8 @@ rule train:
     resources:
         mem_mb=lambda wildcards, attempt: attempt
         * jobs.mem_mb(protocol(wildcards), setting(wildcards)),
-        runtime=lambda wildcards, attempt: jobs.minutes(
-            protocol(wildcards), setting(wildcards), attempt
+        runtime=lambda wildcards, attempt: duration.minutes(
+            protocol(wildcards), setting(wildcards), int(wildcards.n), attempt
         ),
         gpu=lambda wildcards: jobs.gpus(protocol(wildcards), setting(wildcards)),
     params:

@@ -9,9 +9,11 @@ import configs
 import pandas as pd
 import pytest
 from decoupling import models
+from decoupling.config.protocols import Protocol
 from decoupling.config.settings import Setting
+from decoupling.kernels import LARGEST
 from decoupling.models import Model
-from decoupling.plan import jobs
+from decoupling.plan import duration, jobs
 
 ROOT = Path(__file__).parents[2]
 KEPT = sorted((ROOT / "data/reference").glob("*_costs.csv"))
@@ -29,8 +31,55 @@ def test_jobs_ask_for_what_kept_ones_took(config, path: Path):
     protocol = config.protocols["paper" if path.stem.startswith("paper") else "laptop"]
     for row in pd.read_csv(path).itertuples():
         setting = config.settings[row.setting]
-        assert jobs.minutes(protocol, setting, attempt=1) > row.core_minutes, row
+        assert duration.minutes(protocol, setting, row.n, attempt=1) > row.core_minutes, row
         assert jobs.mem_mb(protocol, setting) > row.max_rss_mb, row
+
+
+# Milliseconds of a step of one arm on one thread of a shared machine, by model, layers, gradient,
+# seeds, d, K and n: the least of several.
+STEPS = {
+    ("attention", 1, "exact", 50, 10, 2, 50): 0.12,
+    ("attention", 1, "exact", 50, 10, 20, 50): 0.52,
+    ("attention", 1, "exact", 50, 50, 2, 50): 2.9,
+    ("attention", 1, "exact", 50, 50, 20, 50): 7.3,
+    ("attention", 1, "exact", 50, 100, 2, 50): 17.3,
+    ("attention", 1, "exact", 50, 100, 20, 50): 29.1,
+    ("attention", 1, "exact", 50, 200, 2, 50): 102,
+    ("attention", 1, 8192, 50, 50, 2, 50): 777,
+    ("attention", 1, 8192, 50, 100, 2, 50): 5607,
+    ("attention", 3, 512, 4, 10, 2, 50): 0.77,
+    ("attention", 3, 512, 4, 50, 2, 50): 40.6,
+    ("attention", 3, 512, 4, 100, 2, 50): 160,
+    ("softmax", 1, 512, 4, 10, 2, 50): 0.94,
+    ("softmax", 1, 512, 4, 50, 2, 50): 39.3,
+    ("softmax", 1, 512, 4, 100, 2, 50): 235,
+    ("softmax", 1, 512, 4, 10, 2, 500): 7.2,
+    ("softmax", 1, 512, 4, 50, 2, 500): 500,
+    ("transformer", 2, 128, 2, 10, 2, 10): 9.4,
+    ("transformer", 2, 128, 2, 50, 2, 10): 9.8,
+    ("transformer", 2, 128, 2, 10, 2, 50): 34.3,
+    ("transformer", 2, 128, 2, 10, 2, 200): 289,
+}
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: "-".join(map(str, step)))
+def test_jobs_of_any_size_ask_for_what_their_steps_take(step):
+    """An hour of steps, besides the half hour that every job asks for. Not more than 20 times as
+    much: the pace of models that see more than moments has all their arms in it, this is one."""
+    model, layers, gradient, seeds, d, tasks, n = step
+    block = dict(d=d, weights=[1 / tasks] * tasks, means=[0] * tasks, covs=[1] * tasks, n=[n])
+    setting = Setting.read(
+        "large", block | dict(models=[model], layers=[layers], arms=["joint_heads"])
+    )
+    recipe = dict(batch_size=gradient, iterations=round(3.6e6 / STEPS[step]), lr=0.01)
+    recipes = {setting.curves[0].model_class.recipe: recipe}
+    protocol = Protocol.read("hour", dict(seeds=seeds, seeds_per_job=seeds) | recipes)
+    hours = (duration.minutes(protocol, setting, n, attempt=1) - 30) / 60
+    assert 1.1 < hours < 20
+
+
+def test_kernels_are_written_out_as_far_as_jobs_think():
+    assert duration.WRITTEN_OUT == LARGEST
 
 
 def test_exact_training_of_one_layer_is_small_at_any_size(config):
@@ -44,9 +93,9 @@ def test_exact_training_of_one_layer_is_small_at_any_size(config):
 
 def test_further_attempts_ask_for_more_time_up_to_a_day(config):
     protocol, setting = config.protocols["laptop"], config.settings["figA2c"]
-    first, second = (jobs.minutes(protocol, setting, attempt) for attempt in (1, 2))
+    first, second = (duration.minutes(protocol, setting, 20, attempt) for attempt in (1, 2))
     assert second == pytest.approx(2 * first, abs=1)
-    assert jobs.minutes(protocol, setting, attempt=1000) == DAY
+    assert duration.minutes(protocol, setting, 20, attempt=1000) == DAY
 
 
 def test_blocks_of_fewer_seeds_ask_for_less_time(config):
@@ -55,14 +104,14 @@ def test_blocks_of_fewer_seeds_ask_for_less_time(config):
     few = replace(whole, seeds_per_job=5)
     for name, same in {"figA2c": False, "fig2c": True}.items():
         setting = config.settings[name]
-        long, short = (jobs.minutes(protocol, setting, 1) - 30 for protocol in (whole, few))
+        long, short = (duration.minutes(protocol, setting, 20, 1) - 30 for protocol in (whole, few))
         assert short == pytest.approx(long if same else long / 10, abs=1), name
 
 
 def test_depths_in_one_job_ask_for_the_time_of_all(config):
     protocol, setting = config.protocols["paper"], config.settings["figA2c"]
-    alone = jobs.minutes(protocol, setting, 1) - 30
-    both = jobs.minutes(protocol, replace(setting, layers=(2, 3)), 1) - 30
+    alone = duration.minutes(protocol, setting, 20, 1) - 30
+    both = duration.minutes(protocol, replace(setting, layers=(2, 3)), 20, 1) - 30
     assert both == pytest.approx(2 * alone, abs=1)
 
 
@@ -72,7 +121,7 @@ def test_long_jobs_start_first(config, name: str):
     costs = pd.read_csv(ROOT / f"data/reference/{name}_costs.csv")
     costs = costs[costs.core_minutes > 2].sort_values("core_minutes")
     rows = [
-        (jobs.priority(config.protocols["laptop"], config.settings[row.setting], row.n), row)
+        (duration.priority(config.protocols["laptop"], config.settings[row.setting], row.n), row)
         for row in costs.itertuples()
     ]
     for priority, row in rows:
@@ -85,7 +134,7 @@ def test_long_jobs_start_first(config, name: str):
 def test_the_plain_that_is_only_tuned_counts_as_work(config):
     protocol, setting = config.protocols["laptop"], config.settings["softmax_clean"]
     tuned, both, plain = (
-        jobs.priority(protocol, replace(setting, arms=arms), 10)
+        duration.priority(protocol, replace(setting, arms=arms), 10)
         for arms in (("finetune",), ("plain", "finetune"), ("plain",))
     )
     assert tuned == both > plain

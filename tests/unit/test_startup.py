@@ -31,7 +31,7 @@ STARTS = {
     "bayes": script("bayes.py"),
     "plan": """
 from decoupling import figures, models, sources
-from decoupling.plan import checks, code, comparisons, jobs, read
+from decoupling.plan import checks, code, comparisons, duration, jobs, read
 from decoupling.train import optimisers
 assert models.modules() and figures.kinds() and sources.blocks() and optimisers.modules()
 """,

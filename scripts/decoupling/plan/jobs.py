@@ -1,9 +1,9 @@
-"""Jobs: the files, parameters and resources of what makes specs, trains, and tests folds."""
+"""Jobs: the files, parameters and resources of what makes specs, trains, and tests folds; the time
+that training asks for is in `duration`."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from functools import cache
@@ -21,7 +21,6 @@ from ..train.recipe import Run
 
 SEQUENCES = ("sequences", "softmax")  # engines that train on tokens
 BATCH = 8192  # contexts, as large as batches are
-MOST_MINUTES = 24 * 60  # a day, the limit of many a partition
 CLUSTERS = 300  # for memory; how many there are is in the file
 MADE = sources.blocks()["table"].MADE  # data/tables/<name>.csv
 
@@ -82,11 +81,11 @@ def seed_blocks(protocol: Protocol, setting: Setting) -> list[tuple[int, int]]:
 @cache
 def setting_runs(protocol: Protocol, setting: Setting) -> list[Run]:
     """What a protocol trains for a setting. Every training job asks, several times."""
-    trained = _trained(setting).items()
+    trained = trained_curves(setting).items()
     return [replace(protocol.run(curve), reported=reported) for curve, reported in trained]
 
 
-def _trained(setting: Setting) -> dict[Curve, bool]:
+def trained_curves(setting: Setting) -> dict[Curve, bool]:
     """Its curves, which are reported; and the `plain` that fine-tuned arms start from, which is not
     where nobody asked for it."""
     curves = dict.fromkeys(setting.curves, True)
@@ -163,38 +162,6 @@ def theory_mb(setting: Setting) -> int:
     """A few dozen matrices of every task."""
     dim, tasks = setting.shape
     return 500 + round(8 * 40 * tasks * (dim + 1) ** 2 / 1e6)
-
-
-def minutes(protocol: Protocol, setting: Setting, attempt: int) -> int:
-    """Each attempt goes on from the last one's checkpoint, so that none needs to ask for more than
-    a day."""
-    longest: dict[tuple[str, int], float] = {}  # a model's measured pace has all its arms in it
-    for curve in _trained(setting):
-        key = curve.module, curve.layers
-        longest[key] = max(longest.get(key, 0), _minutes(protocol, curve))
-    return min(round(attempt * (30 + sum(longest.values()))), MOST_MINUTES)
-
-
-def _minutes(protocol: Protocol, curve: Curve) -> float:
-    """The time of a block of seeds, with the other arms of its model; seeds that see only moments
-    share contexts."""
-    run = protocol.run(curve)
-    if run.recipe.batch_size == "exact":
-        return 0
-    seeds = 1 if curve.model_class.exact() else min(run.seeds, protocol.seeds_per_job)
-    return seeds * run.recipe.contexts / curve.model_class.contexts_per_minute
-
-
-def priority(protocol: Protocol, setting: Setting, n: int) -> int:
-    """About in proportion to how long a job takes: long ones start first, so that none is left to
-    run alone in the end."""
-
-    def work(curve: Curve) -> float:
-        weights = sum(math.prod(shape) for shape in curve.build().weight_shapes.values())
-        length = n if curve.model_class.engine in SEQUENCES else 1
-        return _minutes(protocol, curve) * weights * length
-
-    return round(sum(map(work, _trained(setting))))
 
 
 def device(protocol: Protocol, setting: Setting) -> str:
