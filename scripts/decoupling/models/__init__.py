@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import discover
+from ..problem.scaling import Scaling
 
 ATTENTION_HEADS = {  # the JSON schema of a key that several models have
     "description": "Heads of softmax attention, side by side; 2 is the default",
@@ -146,6 +147,15 @@ class Model:
     def forward(self, params: Mapping[str, Any]) -> Any:
         """What the model's engine asks for, of its arrays."""
         raise NotImplementedError
+
+    def from_standard(self, params: Arrays, scaling: Scaling) -> Arrays:
+        """Parameters of a model in standard units, in the data's. A model that does not say is
+        trained in the data's units."""
+        raise NotImplementedError
+
+    @classmethod
+    def has_standard(cls) -> bool:
+        return cls.from_standard is not Model.from_standard
 
     def backward(self, params: Arrays, grad: Any, out: Arrays) -> None:
         """Write the gradient of the trained parameters, given that of what `forward` gave, to

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..problem.one_layer import OneLayer
+from ..problem.scaling import Scaling
 from . import COMPILED, Arrays, Model, Shapes, backward_prompts, forward_prompts
 
 
@@ -27,6 +28,9 @@ class Attention(Model):
         else:
             readouts = params["value"][None, :, 0, :, -1]
         return OneLayer(scores, readouts, forward_prompts(params, self.tasks))
+
+    def from_standard(self, params: Arrays, scaling: Scaling) -> Arrays:
+        return scaling.attention(params, linear=True)
 
     def backward(self, params: Arrays, grad: OneLayer, out: Arrays) -> None:
         """As `Model.backward`. What does not influence the prediction is left as it is: zero."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..problem.scaling import Scaling
 from . import COMPILED, Arrays, Model, Shapes, backward_prompts
 
 
@@ -44,6 +45,9 @@ class DeepAttention(Model):
         """The layers of a model whose parameters are NumPy's arrays or torch's."""
         scores = params["query"] @ params["key"].mT
         return Layers(scores, params["value"], params.get("prompts"), params.get("heads"))
+
+    def from_standard(self, params: Arrays, scaling: Scaling) -> Arrays:
+        return scaling.attention(params, linear=True)
 
     def backward(self, params: Arrays, grad: Layers, out: Arrays) -> None:
         if "query" in out:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..problem.one_layer import OneLayer
+from ..problem.scaling import Scaling
 from . import COMPILED, Arrays, Model, Shapes, backward_prompts, forward_prompts
 
 
@@ -34,6 +35,12 @@ class Reduced(Model):
         readouts = np.zeros((1, seeds, self.dim + 1))
         readouts[..., -1] = 1
         return OneLayer(scores, readouts, forward_prompts(params, self.tasks))
+
+    def from_standard(self, params: Arrays, scaling: Scaling) -> Arrays:
+        """W = L⁻ᵀW̃L⁻¹/n."""
+        found = scaling.attention({n: a for n, a in params.items() if n != "weight"}, linear=True)
+        back = scaling.inverse.features
+        return found | {"weight": back.T @ params["weight"] @ back / scaling.tokens}
 
     def backward(self, params: Arrays, grad: OneLayer, out: Arrays) -> None:
         if "weight" in out:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..problem.scaling import Scaling
 from . import ATTENTION_HEADS, COMPILED, Arrays, Model, Shapes, backward_prompts
 
 
@@ -61,6 +62,9 @@ class Softmax(Model):
         else:
             readouts = value[:, None, :, :, -1]
         return SoftmaxHeads(params["key"] @ params["query"].mT, readouts, prompts)
+
+    def from_standard(self, params: Arrays, scaling: Scaling) -> Arrays:
+        return scaling.attention(params, linear=False)
 
     def backward(self, params: Arrays, grad: SoftmaxHeads, out: Arrays) -> None:
         if "query" in out:

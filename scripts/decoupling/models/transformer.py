@@ -11,7 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from . import ATTENTION_HEADS, Arm, Model, Shapes
+from scipy.linalg import block_diag
+
+from ..problem.scaling import Scaling
+from . import ATTENTION_HEADS, Arm, Arrays, Model, Shapes
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -73,6 +76,18 @@ class Transformer(Model):
     def trained_shapes(self, arm: Arm) -> Shapes:
         shapes = super().trained_shapes(arm)
         return shapes | ({"heads": (self.tasks, self.width)} if arm.heads else {})
+
+    def from_standard(self, params: Arrays, scaling: Scaling) -> Arrays:
+        """Tokens are read in by T⁻¹, and answers, of the common readout or a task's, are s times as
+        large."""
+        found = dict(params)
+        read_in = block_diag(scaling.inverse_token, 1)  # the last row is of the constant
+        found["read_in"] = read_in.T @ params["read_in"]
+        if "prompts" in params:
+            found |= scaling.attention({"prompts": params["prompts"]}, linear=False)
+        for name in {"read_out", "heads"} & set(params):
+            found[name] = scaling.label * params[name]
+        return found
 
     def predict(
         self, params: Mapping[str, Tensor], tokens: Tensor, queries: Tensor, tasks: Tensor

@@ -162,11 +162,12 @@ class _Parts:
     overlap: np.ndarray | None  # pᵀa
 
 
-def population_moments(mix: TaskMixture, n: int) -> GaussianMoments:
+def population_moments(mix: TaskMixture, n: int, scale: float = 1.0) -> GaussianMoments:
+    """Of S times a scale."""
     omega, beta_cov, label_cov = label_moments(mix)
     return GaussianMoments(
-        n, mix.weights, omega, beta_cov, label_cov, n * omega, mix.means, mix.label_power,
-        unless_identity(mix.sigma_x),
+        n, mix.weights, scale * omega, scale * beta_cov, scale**2 * label_cov, n * scale * omega,
+        mix.means, mix.label_power, unless_identity(mix.sigma_x),
     )  # fmt: skip
 
 

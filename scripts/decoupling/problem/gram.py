@@ -44,12 +44,13 @@ class GramBatch:
 class GramSampler:
     """Batches numbered 0, 1, 2, …; batch i of a stream is the same whenever it is asked for."""
 
-    def __init__(self, mix: TaskMixture, n: int, stream: int) -> None:
+    def __init__(self, mix: TaskMixture, n: int, stream: int, scale: float = 1.0) -> None:
+        """Gram matrices are multiplied by `scale`."""
         self._mix, self._n = mix, n
         self._generator = lambda index: generator(mix, n, stream, index)
-        self._chol_x = np.linalg.cholesky(mix.sigma_x).astype(np.float32)
+        self._chol_x = (scale**0.5 * np.linalg.cholesky(mix.sigma_x)).astype(np.float32)
         self._chol_cov = np.linalg.cholesky(mix.covs).astype(np.float32)
-        self._noise = mix.noise_var**0.5
+        self._noise = (scale * mix.noise_var) ** 0.5
 
     def batch(
         self, index: int, size: int, mean_scale: float = 1.0, *, importance: bool = False

@@ -13,6 +13,8 @@ A source is a folder with two modules: `block`, which makes a spec of a block in
 the spec's. What engines ask it for:
 
     read(spec, n)                                     itself, of a spec's text
+    standardised(scaling)                             itself, in a `problem.scaling.Scaling`'s
+                                                      standard units
     moments(mean_scale=1.0)                           exact moments, with `risk` and
                                                       `risk_and_gradient` of a one-layer model
     batch_moments(stream, index, size, mean_scale)    the same of a batch

@@ -26,6 +26,7 @@ from scipy.optimize import minimize
 from ..problem.gaussian_moments import GaussianMoments, population_moments
 from ..problem.mixture import TaskMixture
 from ..problem.one_layer import OneLayer
+from ..problem.scaling import Scaling
 
 RANDOM_STARTS = 8
 
@@ -52,8 +53,11 @@ OPTIMUM_ARMS = {
 
 
 def optima(mix: TaskMixture, n: int) -> dict[str, float]:
-    """The least risk found of every arm; what is fine-tuned, on the best `plain`."""
-    moments = population_moments(mix, n)
+    """The least risk found of every arm; what is fine-tuned, on the best `plain`. The search is in
+    standard units, so that its starts and stops suit any data."""
+    scaling = Scaling.of(mix, n)
+    mix = scaling.standardised(mix)
+    moments = population_moments(mix, n, 1 / n)
     left = {"none": moments, "one": moments.centred_together(), "own": moments.centred()}
     best = {}
     for arm, unknowns in OPTIMUM_ARMS.items():
@@ -66,7 +70,7 @@ def optima(mix: TaskMixture, n: int) -> dict[str, float]:
             if unknowns.heads:
                 tuned = replace(tuned, readouts=seen.best_readouts(tuned.scores))
             best[arm] = seen.risk(tuned).item(), tuned
-    return {arm: value for arm, (value, _) in best.items()}
+    return {arm: scaling.label**2 * value for arm, (value, _) in best.items()}
 
 
 def _starts(mix: TaskMixture, task_heads: bool) -> list[np.ndarray]:

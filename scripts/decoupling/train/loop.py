@@ -18,6 +18,7 @@ import numpy as np
 
 from .. import engines
 from ..engines.base import RiskEstimate
+from ..problem.scaling import Scaling
 from ..problem.streams import Stream
 from .checkpoint import Checkpoint
 from .recipe import Run
@@ -51,16 +52,18 @@ def train(
     among the others."""
     job = _Job(contexts, seeds, checkpoint)
     states: dict[str, TrainState] = {}
-    for name in dict.fromkeys(run.curve.model_class.engine for run in runs):
-        engine = engines.load(name)(contexts, device, threads)
-        wanted = [run for run in runs if run.curve.model_class.engine == name]
+    for name, standardised in dict.fromkeys(map(_data_of, runs)):
+        seen = contexts.standardised(job.scaling) if standardised else contexts
+        engine = engines.load(name)(seen, device, threads)
+        wanted = [run for run in runs if _data_of(run) == (name, standardised)]
         scratch = [run for run in wanted if run.curve.trains.weights]
         tuned = [run for run in wanted if not run.curve.trains.weights]
         found = [job.start(run, engine) for run in scratch]
-        job.run_stage(f"{name}, training", Stream.TRAINING, found)
+        stage = f"{name} in standard units" if standardised else name
+        job.run_stage(f"{stage}, training", Stream.TRAINING, found)
         job.plain |= {_owner(state.run): state for state in found if state.run.curve.arm == "plain"}
         tuning = [job.start(run, engine, job.plain[_owner(run)]) for run in tuned]
-        job.run_stage(f"{name}, fine-tuning", Stream.FINE_TUNING, tuning)
+        job.run_stage(f"{stage}, fine-tuning", Stream.FINE_TUNING, tuning)
         states |= {state.run.key: state for state in (*found, *tuning)}
     reported = [states[run.key] for run in runs if run.reported]
     tests = _tests(reported)
@@ -78,12 +81,18 @@ def _tests(states: Sequence[TrainState]) -> dict[TrainState, RiskEstimate]:
     found: dict[TrainState, RiskEstimate] = {}
     for (engine, count), members in alike.items():
         tests = engine.test([(state.model, state.params) for state in members], count)
-        found |= dict(zip(members, tests, strict=True))
+        pairs = zip(members, tests, strict=True)
+        found |= {state: test.times(state.label_power) for state, test in pairs}
     return found
 
 
 def _data(state: TrainState, stream: Stream, iteration: int) -> Any:
     return state.engine.data(stream, iteration, *state.run.recipe.data_at(iteration))
+
+
+def _data_of(run: Run) -> tuple[str, bool]:
+    """What runs have to have in common to see the same data: the engine, and standard units."""
+    return run.curve.model_class.engine, run.standardised
 
 
 def _owner(run: Run) -> tuple[str, int]:
@@ -96,6 +105,7 @@ class _Job:
 
     def __init__(self, contexts: Any, seeds: Sequence[int], checkpoint: Checkpoint | None) -> None:
         self.contexts, self.seeds, self.checkpoint = contexts, seeds, checkpoint
+        self.scaling = Scaling.of(contexts.spec, contexts.n)
         saved = checkpoint.load() if checkpoint else None
         self.progress, self.saved = saved or ({"finished": []}, {})
         self.finished: dict[str, list[TrainState]] = {}
@@ -104,10 +114,11 @@ class _Job:
     def start(self, run: Run, engine: Any, plain: TrainState | None = None) -> TrainState:
         """Fine-tuning has the weights, and the seeds, with which `plain` came to its end."""
         shape = self.contexts.spec.dim, self.contexts.spec.tasks
+        scaling = self.scaling if run.standardised else None
         if plain is None:
-            return TrainState(run, engine, shape, self._seeds(run))
+            return TrainState(run, engine, shape, self._seeds(run), scaling)
         seeds = [plain.seeds[i] for i in plain.running]
-        return TrainState(run, engine, shape, seeds, plain.params)
+        return TrainState(run, engine, shape, seeds, scaling, plain.params)
 
     def _seeds(self, run: Run) -> list[int]:
         return [seed for seed in self.seeds if run.seeds is None or seed < run.seeds]
@@ -236,13 +247,19 @@ class _Progress:
         self.shown = now
         rate = (done - self.first) / (now - self.started)
         found = ", ".join(
-            f"{state.run.key} {np.nan_to_num(values, nan=np.inf).min():.4f}/{_median(values):.4f}"
-            for state, values in zip(states, risks, strict=True)
+            f"{state.run.key} {_best(values):.4f}/{_median(values):.4f}"
+            for state, values in (
+                (state, state.label_power * risk) for state, risk in zip(states, risks, strict=True)
+            )
         )
         log.info(
             "%s: %d/%d, best/median risk %s, %.0f it/s, ETA %.0f s",
             self.name, done, iterations, found, rate, (iterations - done) / rate,
         )  # fmt: skip
+
+
+def _best(values: np.ndarray) -> float:
+    return float(np.nan_to_num(values, nan=np.inf).min())
 
 
 def _median(values: np.ndarray) -> float:

@@ -89,6 +89,13 @@ class Recipe:
         YES_OR_NO,
     )
 
+    standard_units: bool = _key(
+        False,
+        "Whether training is in standard units: white features, labels with E[y²] = 1, Gram"
+        " matrices over n",
+        YES_OR_NO,
+    )
+
     def lr_at(self, iteration: int) -> float:
         if self.schedule == "cosine":
             return self.lr * (1 + math.cos(math.pi * iteration / self.iterations)) / 2
@@ -141,6 +148,11 @@ class Run:
     recipe: Recipe
     seeds: int | None = None  # only seeds 0 … seeds−1 of a block are trained; None: all
     reported: bool = True  # or trained only because another run starts from it
+
+    @property
+    def standardised(self) -> bool:
+        """Whether it is trained in standard units, which not every model has."""
+        return self.recipe.standard_units and self.curve.model_class.has_standard()
 
     @property
     def key(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..engines.base import Engine, RiskEstimate
+from ..problem.scaling import Scaling
 from . import optimisers
 from .recipe import Run
 
@@ -32,10 +33,11 @@ class TrainState:
         engine: Engine,
         shape: tuple[int, int],
         seeds: Sequence[int],
+        scaling: Scaling | None = None,
         frozen: Mapping[str, Any] | None = None,
     ) -> None:
-        """`shape` is (d, K)."""
-        self.run, self.engine, self.seeds = run, engine, seeds
+        """`shape` is (d, K); `scaling` has the standard units that the engine's data are in."""
+        self.run, self.engine, self.seeds, self.scaling = run, engine, seeds, scaling
         self.model = run.curve.build(*shape)
         self.optimiser = optimisers.load(run.recipe.optimiser)
         self.shapes = self.model.trained_shapes(run.curve.trains)
@@ -71,7 +73,8 @@ class TrainState:
     def _rate_factors(self) -> np.ndarray:
         factors = {"prompts": self.run.recipe.prompt_lr_factor}
         parts = [
-            np.full(math.prod(shape), factors.get(name, 1.0)) for name, shape in self.shapes.items()
+            np.full(math.prod(shape), float(factors.get(name, 1)))
+            for name, shape in self.shapes.items()
         ]
         return np.concatenate(parts)[None]
 
@@ -83,6 +86,11 @@ class TrainState:
         rates = self._rates + 0  # a copy, of whatever kind the engine's arrays are
         self._views(rates)["prompts"][:] *= scale
         return rates
+
+    @property
+    def label_power(self) -> float:
+        """What a risk of 1 is in the data's units."""
+        return 1.0 if self.scaling is None else self.scaling.label**2
 
     def step(self, iteration: int, data: Any) -> np.ndarray:
         """One step of the optimiser; returns every seed's risk before it."""
@@ -146,13 +154,16 @@ class TrainState:
         self._hold(self.theta[places], self.grad[places], optimiser_state, frozen)
 
     def best(self, test: RiskEstimate) -> tuple[int, dict[str, np.ndarray]] | None:
-        """The running seed with the least selection risk, and its parameters; of those that count
-        as ok."""
+        """The running seed with the least selection risk, and its parameters in the data's units;
+        of those that count as ok."""
         usable = np.isfinite(test.report) & (self.diverged_at[self.running] < 0)
         if not usable.any():
             return None
         place = int(np.nanargmin(np.where(usable, test.selection, np.inf)))
         params = {name: self.engine.to_numpy(value)[place] for name, value in self.params.items()}
+        if self.scaling:
+            exact = {name: array.astype(float) for name, array in params.items()}
+            params = self.model.from_standard(exact, self.scaling)
         return self.seeds[self.running[place]], params
 
     def arrays(self) -> dict[str, np.ndarray]:

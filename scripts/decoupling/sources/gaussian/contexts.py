@@ -9,22 +9,27 @@ from ...problem.gaussian_moments import GaussianMoments, population_moments
 from ...problem.gram import GramBatch, GramSampler
 from ...problem.mixture import TaskMixture
 from ...problem.moments import Moments, batch_moments
+from ...problem.scaling import Scaling
 from ...problem.sequences import SequenceBatch, SequenceSampler
 
 
 class GaussianContexts:
     """What training asks a source for; `spec` has its name and numbers."""
 
-    def __init__(self, spec: TaskMixture, n: int) -> None:
-        self.spec, self.n = spec, n
-        self._grams = cache(partial(GramSampler, spec, n))  # by stream
+    def __init__(self, spec: TaskMixture, n: int, scale: float = 1.0) -> None:
+        """Gram matrices are multiplied by `scale`."""
+        self.spec, self.n, self._scale = spec, n, scale
+        self._grams = cache(partial(GramSampler, spec, n, scale=scale))  # by stream
 
     @classmethod
     def read(cls, spec: str, n: int) -> GaussianContexts:
         return cls(TaskMixture.from_json(spec), n)
 
+    def standardised(self, scaling: Scaling) -> GaussianContexts:
+        return GaussianContexts(scaling.standardised(self.spec), self.n, 1 / scaling.tokens)
+
     def moments(self, mean_scale: float = 1.0) -> GaussianMoments:
-        return population_moments(self.spec.scaled_means(mean_scale), self.n)
+        return population_moments(self.spec.scaled_means(mean_scale), self.n, self._scale)
 
     def batch(self, stream: int, index: int, size: int, mean_scale: float = 1.0) -> GramBatch:
         return self._grams(stream).batch(index, size, mean_scale)

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from ...problem.mixture import TaskMixture
 from ...problem.query_moments import QueryMoments, RawMoments, assemble
+from ...problem.scaling import Scaling
 from ...problem.streams import Stream, generator
-from .spec import Fold, read_fold
+from .spec import read_fold
 from .tokens import Contexts
 
 
 class TableContexts:
     """What training asks a source for; `spec` has its name and numbers."""
 
-    def __init__(self, fold: Fold, n: int) -> None:
-        self.spec: TaskMixture = fold.mix
-        self.n = n
-        self._contexts = fold.training_contexts(n)
-        self._grams = self._contexts.grams
-        self._raw = self._moments(np.arange(len(self._grams)))
+    def __init__(self, spec: TaskMixture, contexts: Contexts, n: int, scale: float = 1.0) -> None:
+        """Gram matrices are multiplied by `scale`."""
+        self.spec, self.n = spec, n
+        self._contexts = contexts
+        self._grams = scale * contexts.grams
 
     @classmethod
     def read(cls, spec: str, n: int, table: str) -> TableContexts:
-        return cls(read_fold(spec, table), n)
+        fold = read_fold(spec, table)
+        return cls(fold.mix, fold.training_contexts(n), n)
+
+    def standardised(self, scaling: Scaling) -> TableContexts:
+        contexts = self._contexts.rescaled(scaling.inverse)
+        spec = scaling.standardised(self.spec)
+        return TableContexts(spec, contexts, self.n, 1 / scaling.tokens)
+
+    @cached_property
+    def _raw(self) -> list[RawMoments]:
+        return self._moments(np.arange(len(self._grams)))
 
     def _moments(self, chosen: np.ndarray) -> list[RawMoments]:
         """Per task, of these contexts; a task that is not among them has moments 0."""
-        contexts: Contexts = self._contexts
+        contexts = self._contexts
         by_task = [chosen[contexts.task[chosen] == k] for k in range(self.spec.tasks)]
         return [
             RawMoments.of(contexts.query[own], contexts.label[own], self._grams[own], len(chosen))

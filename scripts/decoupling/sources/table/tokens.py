@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...problem.scaling import Scaling
 from .rows import Unit
 
 
@@ -27,6 +28,11 @@ class Contexts:
     @property
     def label(self) -> np.ndarray:
         return self.y[:, -1]
+
+    def rescaled(self, scaling: Scaling) -> Contexts:
+        """x and y in other units, whose Lx and sy they are."""
+        x, y = self.x @ scaling.features.T, scaling.label * self.y
+        return Contexts(x, y, self.unit, self.task)
 
     @property
     def grams(self) -> np.ndarray:
