@@ -44,8 +44,9 @@ RUNS = columns(
 )
 RISKS = columns(
     **POINT, **RISK, normalized=float, **SEEDS, normalized_se=float, tail_share=float,
-    seeds_stopped=int,
+    seeds_stopped=int, above_optimum=float,
 )  # fmt: skip
+# `above_optimum` is the risk over the optimum, less 1, where theory knows it
 # Of the best seed, a row per parameter; `values` in C order
 PARAMETERS = columns(**POINT, seed=int, name=str, shape=list[int], values=list[float])
 BAYES_BOUND = "Bayes"

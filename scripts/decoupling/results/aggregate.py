@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,6 +12,7 @@ from ..problem.mixture import TaskMixture
 from ..tables import POINT
 
 NO_SEED = -1
+ABOVE_OPTIMUM = 0.005  # as a share: a best seed that is further above its optimum is warned of
 
 
 def label_power(spec: str) -> float:
@@ -20,9 +22,11 @@ def label_power(spec: str) -> float:
     return table.get("label_power") or TaskMixture.from_json(spec).label_power
 
 
-def seed_minimum(runs: pd.DataFrame, power: float) -> list[dict[str, Any]]:
-    """A row per (n, model, layers, arm): the risk of the seed with the least selection risk; and
-    over `power`, E[y²].
+def seed_minimum(
+    runs: pd.DataFrame, power: float, optimum: Mapping[tuple, float]
+) -> list[dict[str, Any]]:
+    """A row per (n, model, layers, arm): the risk of the seed with the least selection risk; the
+    same over `power`, E[y²], and over the `optimum` of (model, n, arm), where that is known.
 
     Diverged seeds, and those that halving stopped, are counted and left out; where none is left,
     the risk is missing.
@@ -33,9 +37,45 @@ def seed_minimum(runs: pd.DataFrame, power: float) -> list[dict[str, Any]]:
             f"seed trained twice: {runs[duplicated].iloc[0][[*POINT, 'seed']].to_dict()}"
         )
     return [
-        {**dict(zip(POINT, key, strict=True)), **_summary(group, power)}
+        _row(dict(zip(POINT, key, strict=True)), group, power, optimum)
         for key, group in runs.groupby(list(POINT), sort=True)
     ]
+
+
+def least_risks(theory: pd.DataFrame, curves: Mapping[str, str]) -> dict[tuple, float]:
+    """The optimum of every (model, n, arm): `curves` names the computed curve of each model."""
+    return {
+        (model, row.n, row.arm): row.risk
+        for model, curve in curves.items()
+        for row in theory[theory.curve == curve].itertuples()
+    }
+
+
+def warnings(risks: Sequence[Mapping[str, Any]], remedy: str) -> list[str]:
+    """A line for every curve whose best seeds are well above the optimum, with what can be done."""
+    high: dict[tuple, list[Mapping[str, Any]]] = {}
+    for row in risks:
+        if row["above_optimum"] > ABOVE_OPTIMUM:
+            high.setdefault((row["setting"], row["model"], row["arm"]), []).append(row)
+    lines = []
+    for (setting, model, arm), rows in high.items():
+        worst = max(row["above_optimum"] for row in rows)
+        lengths = ", ".join(str(row["n"]) for row in rows)
+        seeds = rows[0]["seeds_total"]
+        lines.append(
+            f"{setting}: the best of {seeds} seeds of {model}, {arm}, is up to {worst:.1%} above"
+            f" the optimum (n = {lengths}); {remedy}"
+        )
+    return lines
+
+
+def _row(
+    point: dict[str, Any], group: pd.DataFrame, power: float, optimum: Mapping[tuple, float]
+) -> dict[str, Any]:
+    summary = _summary(group, power)
+    least = optimum.get((point["model"], point["n"], point["arm"]))
+    above = summary["risk"] / least - 1 if least and point["layers"] == 1 else float("nan")
+    return {**point, **summary, "above_optimum": above}
 
 
 def _summary(group: pd.DataFrame, power: float) -> dict[str, float | int]:
