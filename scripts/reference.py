@@ -8,15 +8,16 @@ What is kept of other settings stays. By hand and not by a rule: what is kept ch
 decides so, not when code does.
 """
 
-import argparse
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from decoupling import cli
 from decoupling.files import atomic_path
 from decoupling.tables import (
     BOUNDS,
@@ -100,25 +101,22 @@ class Files:
         return Path("data/reference") / f"{self.name}{suffix}"
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("protocol")
-    parser.add_argument("settings", nargs="+")
-    parser.add_argument("--name", help="of the files; the protocol's, or `real`, where left out")
-    args = parser.parse_args()
-    data = Path("data") / args.protocol
-    real = (data / f"real/{args.settings[0]}.parquet").exists()
+NAME = "of the files; the protocol's, or `real`, where left out"
+
+
+@cli.command
+def main(protocol: str, settings: list[str], /, name: Annotated[str, NAME] = "") -> None:
+    data = Path("data") / protocol
+    real = (data / f"real/{settings[0]}.parquet").exists()
     folder, schema, part = ("real", REAL, ".fold*") if real else ("risks", RISKS, "")
 
-    files = Files(args.name or ("real" if real else args.protocol), args.settings)
-    stamps = {
-        name: provenance(found(data, f"runs/{name}{part}/*/*.parquet")) for name in args.settings
-    }
-    results = Path("benchmarks/results") / args.protocol
-    costs = [p for name in args.settings for p in found(results, f"{name}{part}/*/*.tsv")]
-    files.keep("", [data / f"{folder}/{name}.parquet" for name in args.settings], schema, stamps)
+    files = Files(name or ("real" if real else protocol), settings)
+    stamps = {one: provenance(found(data, f"runs/{one}{part}/*/*.parquet")) for one in settings}
+    results = Path("benchmarks/results") / protocol
+    costs = [path for one in settings for path in found(results, f"{one}{part}/*/*.tsv")]
+    files.keep("", [data / f"{folder}/{one}.parquet" for one in settings], schema, stamps)
     for table, schema in (("bounds", BOUNDS), ("prompt_share", PROMPT_SHARE)):
-        made = [p for name in args.settings if (p := data / f"{table}/{name}.parquet").exists()]
+        made = [path for one in settings if (path := data / f"{table}/{one}.parquet").exists()]
         if made:
             files.keep(f"_{table}", made, schema, {})
     files.keep_costs(costs)

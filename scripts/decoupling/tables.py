@@ -5,15 +5,14 @@ pandas comes with the first table that is read or written, so that importing thi
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .errors import InputError, TableError
 from .files import atomic_path
 
 if TYPE_CHECKING:
@@ -101,23 +100,6 @@ FIGURE_TABLES = {  # what figures are drawn from: columns, and where the table o
 Rows = Sequence[Mapping[str, Any]]
 
 
-class TableError(RuntimeError):
-    """A Parquet file, `path`, that cannot be read as the table it should be."""
-
-    def __init__(self, path: Path, what: str) -> None:
-        super().__init__(f"{path}: {what}")
-        self.path = path
-
-
-@contextmanager
-def damage_named() -> Iterator[None]:
-    """End the program with a line that names the damaged file and the remedy."""
-    try:
-        yield
-    except TableError as error:
-        sys.exit(f"{error}\nTo make it anew: rm {error.path}, then the same command again")
-
-
 def write_table(
     path: Path, rows: Rows, schema: pa.Schema, metadata: Mapping[str, str] | None = None
 ) -> None:
@@ -171,5 +153,5 @@ def _read_published(path: Path) -> pd.DataFrame:
     table = pd.read_csv(path)
     missing = [name for name in PUBLISHED if name not in table]
     if missing:
-        raise ValueError(f"{path}: has no column {', '.join(missing)}")
+        raise InputError([f"{path}: has no column {', '.join(missing)}"])
     return table[list(PUBLISHED)]

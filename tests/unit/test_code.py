@@ -146,7 +146,9 @@ def test_theory_and_drawing_are_not_part_of_training(imported: dict):
             "engines",
             "kernels",
             "train",
+            "cli",
             "discover",
+            "errors",
             "files",
             "tables",
         }

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from decoupling.errors import TableError
 from decoupling.files import atomic_path
 from decoupling.tables import (
     BAYES,
@@ -18,7 +19,6 @@ from decoupling.tables import (
     RISKS,
     RUNS,
     THEORY,
-    TableError,
     read_all,
     read_table,
     write_table,

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InputError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -14,10 +16,6 @@ Query = Callable[[Any], Rows]
 
 MARK = re.compile(r"<!-- table: (.*?) -->")
 MARKED = re.compile(r"^( *)<!-- table: ([^\n]*) -->\n(?:(?!<!--).)*<!-- end -->$", re.M | re.S)
-
-
-class PageError(ValueError):
-    """A page and its tables, or kept results, that do not fit together."""
 
 
 class Tables(dict[str, Callable[[Any], str]]):
@@ -72,7 +70,7 @@ def filled(page: str, made: Mapping[str, str]) -> str:
     whole = {name for _, name in MARKED.findall(page)}
     wrong += [f"the marker of {name} has no <!-- end -->" for name in names if name not in whole]
     if wrong:
-        raise PageError("; ".join(wrong))
+        raise InputError(["; ".join(wrong)])
 
     def fill(found: re.Match[str]) -> str:
         indent, name = found.groups()

@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 
 from .. import tables
+from ..errors import InputError
 from ..models.arms import ARMS
 from ..problem.mixture import TaskMixture
 from ..theory.heads import bound, rescaled
 from ..theory.optimum import optima
 from ..theory.theorems import joint_heads
-from .page import PageError, Rows, Tables, percent, span
+from .page import Rows, Tables, percent, span
 from .real import REDUCED
 
 TABLES = Tables()
@@ -73,10 +74,9 @@ def beside(data: Any) -> pd.DataFrame:
     if lacking := sorted(set(one.setting) - set(data.exact.setting)):
         names = " ".join(lacking)
         files = " ".join(f"data/exact/risks/{name}.parquet" for name in lacking)
-        raise PageError(
-            f"exact.parquet lacks {names}, which paper.parquet has and the page compares: snakemake"
-            f" --config protocol=exact -- {files}, then python scripts/reference.py exact {names}"
-        )
+        text = f"exact.parquet lacks {names}, which paper.parquet has and the page compares:"
+        fix = f"snakemake --config protocol=exact -- {files}"
+        raise InputError([f"{text} {fix}, then python scripts/reference.py exact {names}"])
     theorem = data.theory[data.theory.curve == "theorem"]
     others = (("exact", data.exact, POINT), ("theorem", theorem, BY_ARM))
     for name, other, keys in (*others, ("authors", data.published, POINT)):
@@ -189,10 +189,8 @@ def changes(changed: pd.DataFrame, risks: pd.DataFrame) -> Rows:
     for row in changed.merge(risks[[*keys, "normalized"]], on=keys, how="left").itertuples():
         point = row.setting, row.n, row.layers, row.arm
         if not np.isclose(row.risk, row.normalized, rtol=PRINTED, atol=0):
-            raise PageError(
-                f"{point} is compared with {row.risk}, and {row.normalized:.8g} is kept; run "
-                "benchmarks/more_training.py again, as its help says"
-            )
+            text = f"{point} is compared with {row.risk}, and {row.normalized:.8g} is kept"
+            raise InputError([f"{text}; run benchmarks/more_training.py again, as its help says"])
         old, new = (row.risk, row.risk_se), (row.changed, row.changed_se)
         yield *point, old, new, row.changed / row.risk
 
