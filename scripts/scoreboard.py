@@ -8,8 +8,16 @@ from typing import Annotated
 from decoupling import cli
 from decoupling.files import atomic_path
 from decoupling.results import scoretext
-from decoupling.results.scoreboard import SCOREBOARD, scoreboard
-from decoupling.tables import BOUNDS, RISKS, THEORY, read_all, read_published, write_table
+from decoupling.results.scoreboard import scoreboard
+from decoupling.tables import (
+    BOUNDS,
+    RISKS,
+    SCOREBOARD,
+    THEORY,
+    read_all,
+    read_published,
+    write_table,
+)
 
 
 @cli.command

@@ -86,6 +86,19 @@ REAL = columns(
 # `head` is 1 for the attention head with the largest `share`, its prompt's mean weight; a tenth
 # of the contexts have a weight below `low`, and a tenth one above `high`
 PROMPT_SHARE = columns(**POINT, head=int, share=float, share_se=float, low=float, high=float)
+# Relative deviations of a curve's risks from its references; `broken` names bounds, in words
+DEVIATIONS = [
+    f"{reference}_{what}"
+    for reference in ("theorem", "optimum", "published", "centred")
+    for what in ("worst", "mean")
+]
+SCOREBOARD = columns(
+    **{"panel": str, "model": str, "layers": int, "arm": str},
+    **dict.fromkeys(DEVIATIONS[:-2], float),
+    **{"seeds_ok_least": int, "verdict": str, "has_theorem": bool},
+    **dict.fromkeys(DEVIATIONS[-2:], float),
+    **{"broken": str, "error_worst": float, "tail_worst": float},
+)
 PUBLISHED = ("setting", "model", "arm", "n", "risk")  # columns of the authors' CSV files
 FIGURE_TABLES = {  # what figures are drawn from: columns, and where the table of a name is
     "risks": (RISKS, "data/{protocol}/risks/{name}.parquet"),
@@ -95,6 +108,7 @@ FIGURE_TABLES = {  # what figures are drawn from: columns, and where the table o
     "sampled": (SAMPLED, "data/sampled/{name}.parquet"),
     "real": (REAL, "data/{protocol}/real/{name}.parquet"),
     "prompt_share": (PROMPT_SHARE, "data/{protocol}/prompt_share/{name}.parquet"),
+    "scoreboard": (SCOREBOARD, "data/{protocol}/{name}.parquet"),
 }
 
 Rows = Sequence[Mapping[str, Any]]

@@ -83,7 +83,7 @@ def test_varied_settings_differ_in_noise_alone():
 
 def test_varied_settings_have_no_figure_or_score_of_their_own():
     made = read(CONFIG)
-    assert list(made.figures) == ["both", "noise", "one", "other", "rates"]
+    assert list(made.figures) == ["both", "noise", "one", "other", "rates", "scoreboard"]
     assert {curve.setting for _, curve in scored(made)} == {"one", "other"}
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from decoupling.results.page import span
-from decoupling.results.scoreboard import SCOREBOARD
 from decoupling.tables import (
     BAYES,
     HELD_OUT,
@@ -17,6 +16,7 @@ from decoupling.tables import (
     RISKS,
     RUNS,
     SAMPLED,
+    SCOREBOARD,
     THEORY,
 )
 from decoupling.theory.theorems import CLOSED_FORMS

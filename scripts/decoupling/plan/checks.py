@@ -23,7 +23,7 @@ from ..train import optimisers
 from ..train.recipe import ARM_KEYS, BATCH_STEP, KEYS, Recipe
 from .messages import schema_text
 
-SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's
+SCOREBOARD = "scoreboard"  # the name of the figure that every config has
 # data/<protocol>/ has to be a protocol's alone
 FOLDERS = ("bayes", "identity", "published", "reference", "sampled", "specs", "tables", "theory")
 

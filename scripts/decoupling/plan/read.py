@@ -57,7 +57,8 @@ def of_clone(root: Path) -> dict[str, Any]:
 
 def _figures(raw: Block, settings: Mapping[str, Setting]) -> dict[str, figures.Figure]:
     """By name, sorted; a setting without an entry gets a panel, or what its source says."""
-    blocks = {name: _own_figure(setting) for name, setting in settings.items()}
+    blocks = {checks.SCOREBOARD: {"kind": "scoreboard", "section": "Scoreboard"}}
+    blocks |= {name: _own_figure(setting) for name, setting in settings.items()}
     blocks |= dict(raw.get("figures") or {})
     return {
         name: figures.kinds()[blocks[name].get("kind", "panel")](name, blocks[name])

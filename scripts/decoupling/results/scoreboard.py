@@ -11,27 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..tables import BAYES_BOUND as BAYES
-from ..tables import columns
+from ..tables import SCOREBOARD
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TOLERANCE = 0.01  # a curve matches its theorem if no point is further off than this
 COMPUTED = ("theorem", "optimum", "centred")
-REFERENCES = ("theorem", "optimum", "published", "centred")
 
 MATCHES, ABOVE, BELOW = "matches", "above", "below"
 DIVERGED, NO_THEOREM = "diverged", "no theorem"
 HOLDS, BROKEN = "bounds hold", "bound broken"
-
-DEVIATIONS = [f"{name}_{what}" for name in REFERENCES for what in ("worst", "mean")]
-SCOREBOARD = columns(
-    **{"panel": str, "model": str, "layers": int, "arm": str},
-    **dict.fromkeys(DEVIATIONS[:-2], float),
-    **{"seeds_ok_least": int, "verdict": str, "has_theorem": bool},
-    **dict.fromkeys(DEVIATIONS[-2:], float),  # which came later
-    **{"broken": str, "error_worst": float, "tail_worst": float},
-)
 
 
 def scoreboard(

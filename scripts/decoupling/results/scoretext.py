@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ..tables import DEVIATIONS
 from .scoreboard import (
     ABOVE,
     BELOW,
     BROKEN,
-    DEVIATIONS,
     DIVERGED,
     HOLDS,
     MATCHES,
