@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from configs import SHIPPED, problems, read
 from decoupling.errors import InputError
-from decoupling.models import Arm
 from decoupling.models.arms import ARMS, Entry
+from decoupling.models.base import Arm
 from decoupling.models.reduced import Reduced
 from decoupling.plan.jobs import setting_runs
 

@@ -11,8 +11,8 @@ import torch
 from decoupling import engines, models
 from decoupling.engines.base import Engine
 from decoupling.engines.sequences import AutogradEngine
-from decoupling.models import Model
 from decoupling.models.arms import ARMS
+from decoupling.models.base import Model
 from decoupling.problem.streams import Stream
 from decoupling.sources.gaussian.contexts import GaussianContexts
 

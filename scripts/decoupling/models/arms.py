@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import Arm
+from .base import Arm
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..problem.one_layer import OneLayer
-from . import COMPILED, Arrays, Model, Shapes, backward_prompts, forward_prompts
+from .base import COMPILED, Arrays, Model, Shapes, backward_prompts, forward_prompts
 
 
 class Attention(Model):

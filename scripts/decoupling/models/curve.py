@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from . import Arm, Model, load
+from . import load
+from .base import Arm, Model
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from . import COMPILED, Arrays, Model, Shapes, backward_prompts
+from .base import COMPILED, Arrays, Model, Shapes, backward_prompts
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..problem.one_layer import OneLayer
-from . import COMPILED, Arrays, Model, Shapes, backward_prompts, forward_prompts
+from .base import COMPILED, Arrays, Model, Shapes, backward_prompts, forward_prompts
 
 
 class Reduced(Model):

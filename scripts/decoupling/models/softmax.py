@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import ATTENTION_HEADS, COMPILED, Arrays, Model, Shapes, backward_prompts
+from .base import ATTENTION_HEADS, COMPILED, Arrays, Model, Shapes, backward_prompts
 
 
 @dataclass(frozen=True, eq=False)

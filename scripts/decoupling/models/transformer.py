@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from . import ATTENTION_HEADS, Arm, Model, Shapes
+from .base import ATTENTION_HEADS, Arm, Model, Shapes
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -16,7 +16,7 @@ import math
 
 from ..config.protocols import Protocol
 from ..config.settings import Setting
-from ..models import Model
+from ..models.base import Model
 from ..models.curve import Curve
 from .jobs import SEQUENCES, trained_curves
 
