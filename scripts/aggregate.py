@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from decoupling import cli
-from decoupling.results.aggregate import best_parameters, label_power, seed_minimum
+from decoupling.analysis.aggregate import best_parameters, label_power, seed_minimum
 from decoupling.tables import PARAMETERS, RISKS, RUNS, read_all, write_table
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 from decoupling import cli, sources
+from decoupling.analysis import bounds
 from decoupling.models.curve import Curve
-from decoupling.results import bounds
 from decoupling.tables import BAYES, BOUNDS, PARAMETERS, read_all, read_table, write_table
 
 log = logging.getLogger(__name__)

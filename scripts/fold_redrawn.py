@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from decoupling import cli
-from decoupling.results.redrawn import redrawn_rows
+from decoupling.analysis.redrawn import redrawn_rows
 from decoupling.sources.table.spec import read_fold
 from decoupling.tables import REDRAWN, write_table
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from decoupling import cli
-from decoupling.problem.design import Design
+from decoupling.problem.feature_moments import FeatureMoments
 from decoupling.problem.mixture import TaskMixture
 from decoupling.tables import THEORY, write_table
 from decoupling.theory.fold_table import fold_table
@@ -14,5 +14,5 @@ from decoupling.theory.fold_table import fold_table
 def main(spec: Path, n: list[int], output: Path) -> None:
     text = spec.read_text()
     mix, table = TaskMixture.from_json(text), json.loads(text)["table"]
-    design = Design.from_dict(table["design"])
-    write_table(output, fold_table(mix, design, n, table["label_power"]), THEORY)
+    moments = FeatureMoments.from_dict(table["design"])
+    write_table(output, fold_table(mix, moments, n, table["label_power"]), THEORY)

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 from decoupling import cli
+from decoupling.analysis.bounds import read_parameters
+from decoupling.analysis.held_out import held_out_rows
 from decoupling.models.curve import Curve
-from decoupling.results.bounds import read_parameters
-from decoupling.results.held_out import held_out_rows
 from decoupling.sources.table.spec import read_fold
 from decoupling.tables import HELD_OUT, PARAMETERS, read_table, write_table
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from decoupling import cli
 from decoupling.problem.mixture import TaskMixture
 from decoupling.tables import IDENTITY, write_table
-from decoupling.theory.identity import identity_table
+from decoupling.theory.task_inference import identity_table
 
 
 @cli.command

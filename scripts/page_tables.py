@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import pandas as pd
 from decoupling import cli
+from decoupling.analysis import page_tables, page_tables_beyond
+from decoupling.analysis.page import filled
 from decoupling.errors import InputError
 from decoupling.files import atomic_path
-from decoupling.results import page_tables, page_tables_beyond
-from decoupling.results.page import filled
 from decoupling.tables import IDENTITY, SAMPLED, THEORY, read_all, read_published
 
 READERS = {

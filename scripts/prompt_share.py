@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 from decoupling import cli, sources
+from decoupling.analysis.bounds import read_parameters
+from decoupling.analysis.prompt_share import prompt_shares
 from decoupling.models.curve import Curve
-from decoupling.results.bounds import read_parameters
-from decoupling.results.prompt_share import prompt_shares
 from decoupling.tables import PARAMETERS, PROMPT_SHARE, read_table, write_table
 
 log = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from decoupling import cli
-from decoupling.results.real import real_rows
+from decoupling.analysis.cross_validation import real_rows
 from decoupling.tables import HELD_OUT, REAL, REDRAWN, RISKS, THEORY, read_all, write_table
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from decoupling import cli
 from decoupling.tables import SAMPLED, write_table
-from decoupling.theory.sampled import sampled_table
+from decoupling.theory.random_mixtures import sampled_table
 
 
 @cli.command

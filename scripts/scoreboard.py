@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 from decoupling import cli
+from decoupling.analysis import scoretext
+from decoupling.analysis.scoreboard import scoreboard
 from decoupling.files import atomic_path
-from decoupling.results import scoretext
-from decoupling.results.scoreboard import scoreboard
 from decoupling.tables import (
     BOUNDS,
     RISKS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from decoupling.analysis.page import Tables, cell, filled, markdown, percent, span
 from decoupling.errors import InputError
-from decoupling.results.page import Tables, cell, filled, markdown, percent, span
 
 PAGE = """# Title
 

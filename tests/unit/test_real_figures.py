@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from cells import made
+from decoupling.analysis import page_tables_beyond
+from decoupling.analysis.cross_validation import out_of_gate
 from decoupling.figures import real, real_gain
 from decoupling.models import arms
-from decoupling.results import page_tables_beyond
-from decoupling.results.real import out_of_gate
 from decoupling.tables import REAL
 
 ARMS = ("plain", "shared", "finetune", "joint", "joint_heads")

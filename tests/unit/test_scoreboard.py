@@ -6,9 +6,9 @@ import math
 
 import pandas as pd
 import pytest
+from decoupling.analysis.scoreboard import TOLERANCE, scoreboard
+from decoupling.analysis.scoretext import markdown
 from decoupling.figures.scoreboard import Scoreboard
-from decoupling.results.scoreboard import TOLERANCE, scoreboard
-from decoupling.results.scoretext import markdown
 from decoupling.tables import BOUNDS, RISKS, SCOREBOARD, THEORY, read_table, write_table
 
 COLUMNS = [

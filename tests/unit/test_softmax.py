@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from decoupling import models
+from decoupling.analysis.prompt_share import shares
 from decoupling.engines import softmax as softmax_engine
 from decoupling.engines.sequences import SequenceEngine
 from decoupling.engines.softmax import CompiledEngine
@@ -20,7 +21,6 @@ from decoupling.models.softmax import Softmax
 from decoupling.models.transformer import Transformer
 from decoupling.problem.sequences import SequenceBatch
 from decoupling.problem.streams import Stream
-from decoupling.results.prompt_share import shares
 from decoupling.sources.gaussian.contexts import GaussianContexts
 from decoupling.train.loop import train
 from decoupling.train.recipe import Recipe, Run

@@ -87,7 +87,7 @@ def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
         (["figures/overview", "figures/rates"], {"figure": 1}),
         (["figures/style", "models/arms"], {"figure": 5, "explorer": 1}),
         (["figures/scoreboard"], {"figure": 1}),
-        (["results/scoreboard"], {"figure": 1} | SCOREBOARD),
+        (["analysis/scoreboard"], {"figure": 1} | SCOREBOARD),
         (["figures/explorer", "problem/family"], {"explorer": 1}),
         (["plan/checks", "plan/read", "plan/jobs", "plan/code", "config/protocols"], {}),
     ],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from decoupling.results.page import span
+from decoupling.analysis.page import span
 from decoupling.tables import (
     BAYES,
     HELD_OUT,

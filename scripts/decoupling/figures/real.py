@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..analysis.cross_validation import REDUCED, out_of_gate, with_theory
 from ..models.arms import ARMS
-from ..results.real import REDUCED, out_of_gate, with_theory
 from ..sources.table import CONTEXTS_PER_UNIT
 from ..tables import BASELINE
 from . import Figure, Tables, names, style

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..results.real import out_of_gate
+from ..analysis.cross_validation import out_of_gate
 from . import Tables, style
 from .real import OfTables, gate_text, small_print
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..analysis.scoreboard import DIVERGED, TOLERANCE
+from ..analysis.scoretext import percent
 from ..models.arms import ARMS
-from ..results.scoreboard import DIVERGED, TOLERANCE
-from ..results.scoretext import percent
 from . import Figure, Tables
 from .style import framed, use_style
 

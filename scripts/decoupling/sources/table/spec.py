@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...problem.design import Design
+from ...problem.feature_moments import FeatureMoments
 from ...problem.mixture import TaskMixture
 from ...problem.streams import Stream, generator
 from . import CONTEXTS_PER_UNIT
@@ -45,7 +45,7 @@ class Fold:
     def held_out_contexts(self, n: int) -> Contexts:
         return self._draw(Stream.REPORT, self.held_out, n)
 
-    def design_contexts(self) -> Contexts:
+    def moment_contexts(self) -> Contexts:
         """For the moments of x: of the training units, at the longest n."""
         return self._draw(Stream.DESIGN, self.training, self.longest, DESIGN_CONTEXTS)
 
@@ -75,7 +75,7 @@ def make_spec(name: str, block: Mapping[str, Any], longest: int) -> str:
     extra = {
         "label_power": found.label_power,
         "groups": units.groups,
-        "design": Design.measured(fold.design_contexts().x).to_dict(),
+        "design": FeatureMoments.measured(fold.moment_contexts().x).to_dict(),
         "scale": scale.to_dict(),
         "block": {key: value for key, value in block.items() if key != "table"},
         "longest": longest,

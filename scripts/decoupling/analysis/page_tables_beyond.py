@@ -15,9 +15,9 @@ import pandas as pd
 from ..tables import BASELINE
 from ..theory.excess import SHOWN, excess, several_tasks
 from ..theory.theorems import THEOREMS
+from .cross_validation import REDUCED, out_of_gate, with_theory
 from .page import Rows, Tables, cell, percent, span
 from .page_tables import BY_ARM, JOB, changes, in_order
-from .real import REDUCED, out_of_gate, with_theory
 
 TABLES = Tables()
 SOFTMAX = {"softmax_clean": "clean", "softmax_noisy": "noisy"}

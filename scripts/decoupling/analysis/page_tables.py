@@ -18,8 +18,8 @@ from ..problem.mixture import TaskMixture
 from ..theory.heads import bound, rescaled
 from ..theory.optimum import optima
 from ..theory.theorems import joint_heads
+from .cross_validation import REDUCED
 from .page import Rows, Tables, percent, span
-from .real import REDUCED
 
 TABLES = Tables()
 POINT = list(tables.POINT)

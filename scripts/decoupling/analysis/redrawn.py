@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.design import Designs
+from ..problem.feature_moments import PooledMoments
 from ..sources.table.estimate import estimate, sums_of
 from ..sources.table.spec import Fold
 from ..theory.fold_table import fold_table
@@ -44,9 +44,9 @@ def redrawn_rows(fold: Fold, lengths: Sequence[int]) -> list[dict[str, Any]]:
     cluster = np.array([place[unit.cluster] for unit in fold.training])
     group = np.array([unit.group for unit in fold.training])
     sums = sums_of(fold.training, fold.groups, fold.intercept, fold.differences)
-    contexts = fold.design_contexts()
+    contexts = fold.moment_contexts()
     present = np.unique(cluster)
-    designs = Designs(contexts.x[cluster[contexts.unit] == own] for own in present)
+    pooled = PooledMoments(contexts.x[cluster[contexts.unit] == own] for own in present)
     start = estimate(fold.mix.name, sums)
     rows, began, said = [], time.monotonic(), time.monotonic()
     for draw, weights in enumerate(cluster_weights(len(place))[:THEORY_DRAWS]):
@@ -56,7 +56,7 @@ def redrawn_rows(fold: Fold, lengths: Sequence[int]) -> list[dict[str, Any]]:
             for own, name in zip(sums, fold.groups, strict=True)
         ]
         found = estimate(fold.mix.name, weighed, start.effects, TOLERANCE)
-        table = fold_table(found.mix, designs.mean(weights[present]), lengths, found.label_power)
+        table = fold_table(found.mix, pooled.mean(weights[present]), lengths, found.label_power)
         rows += [{**row, "draw": draw, "gate": found.gate} for row in table]
         if time.monotonic() - said > SECONDS:
             said = time.monotonic()

@@ -18,7 +18,7 @@ SLICE = 65_536  # contexts at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class FeatureMoments:
     """Rows i ≠ j of a context and its query q are exchangeable; all have the second moment Σx."""
 
     sigma_x: np.ndarray  # E[xxᵀ]: [d, d]
@@ -28,14 +28,14 @@ class Design:
     query_pair: np.ndarray  # E[x_q x_qᵀ ⊗ x_i x_iᵀ ⊗ x_j x_jᵀ]: [d] * 6
 
     @classmethod
-    def independent(cls, sigma_x: np.ndarray, fourth: np.ndarray) -> Design:
+    def independent(cls, sigma_x: np.ndarray, fourth: np.ndarray) -> FeatureMoments:
         """Independent rows, of which the fourth moment is given."""
         pair = np.multiply.outer(sigma_x, sigma_x)
         with_query = (np.multiply.outer(sigma_x, moment) for moment in (fourth, pair))
         return cls(sigma_x, fourth, pair, *with_query)
 
     @classmethod
-    def gaussian(cls, sigma_x: np.ndarray) -> Design:
+    def gaussian(cls, sigma_x: np.ndarray) -> FeatureMoments:
         """Independent Gaussian rows: E[xxᵀBxxᵀ] = 2ΣxBΣx + tr(ΣxB)Σx."""
         pair = np.multiply.outer(sigma_x, sigma_x)
         return cls.independent(
@@ -43,10 +43,10 @@ class Design:
         )
 
     @classmethod
-    def measured(cls, x: np.ndarray) -> Design:
+    def measured(cls, x: np.ndarray) -> FeatureMoments:
         """Averages over contexts, the last row of each the query: [contexts, n + 1, d]. With n = 1,
         moments of two rows besides the query are 0, and not needed."""
-        return Designs([x]).mean(np.ones(1))
+        return PooledMoments([x]).mean(np.ones(1))
 
     def to_dict(self) -> dict[str, Any]:
         """Packed, as JSON can say it."""
@@ -60,14 +60,14 @@ class Design:
         return found
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Design:
+    def from_dict(cls, fields: Mapping[str, Any]) -> FeatureMoments:
         size = round(((8 * len(fields["sigma_x"]) + 1) ** 0.5 - 1) / 2)
         position = packing(size).position
         return cls(*(_unpack(np.array(fields[name]), position) for name in cls.__annotations__))
 
 
-class Designs:
-    """Designs of several sets of contexts of one length, to be averaged with any weights."""
+class PooledMoments:
+    """Moments of several sets of contexts of one length, to be averaged with any weights."""
 
     def __init__(self, sets: Iterable[np.ndarray]) -> None:
         found = [(len(x), _averages(x), x.shape[2]) for x in sets]
@@ -76,16 +76,16 @@ class Designs:
         self._averages = [np.stack(part) for part in parts]
         self._position = packing(found[0][2]).position
 
-    def mean(self, weights: np.ndarray) -> Design:
+    def mean(self, weights: np.ndarray) -> FeatureMoments:
         """A context counts with the weight of its set."""
         shares = weights * self._counts
         shares = shares / shares.sum()
         means = (np.tensordot(shares, averages, 1) for averages in self._averages)
-        return Design(*(_unpack(mean, self._position) for mean in means))
+        return FeatureMoments(*(_unpack(mean, self._position) for mean in means))
 
 
 def _averages(x: np.ndarray) -> list[np.ndarray]:
-    """The fields of a Design, packed."""
+    """The fields of FeatureMoments, packed."""
     n, pack = x.shape[1] - 1, packing(x.shape[2])
     size = len(pack.rows)
     sums = [np.zeros((size,) * order) for order in (1, 2, 2, 3, 3)]
