@@ -12,7 +12,7 @@ from decoupling.tables import FIGURE_TABLES, read_all, read_published
 @cli.command
 def main(
     kind: Annotated[str, "the module of decoupling/figures that draws it"],
-    drawing: Annotated[dict, "what to draw, as JSON"],
+    plot_spec: Annotated[dict, "what to draw, as JSON"],
     note: Annotated[str, "small print"],
     tables: Annotated[dict, "files by table, as JSON"],
     pdf: Path,
@@ -27,4 +27,4 @@ def main(
     }
     read["specs"] = {mix.name: mix for mix in mixtures}
     read["published"] = read_published(published)
-    save(figures.load(kind).draw(drawing, read, note), pdf, png)
+    save(figures.load(kind).draw(plot_spec, read, note), pdf, png)

@@ -628,7 +628,7 @@ def test_every_protocol_of_the_shipped_config_can_be_active(protocol: str):
 
 def panels(raw: dict, name: str) -> list[dict]:
     made = read(raw)
-    return made.figures[name].drawing(made)["panels"]
+    return made.figures[name].plot_spec(made)["panels"]
 
 
 def test_depth_is_in_the_title_where_nothing_else_says_it():

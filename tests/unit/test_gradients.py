@@ -27,9 +27,9 @@ CASES = [
     (module, layers, arm)
     for module, model in models.modules().items()
     for layers in (1, 2)
-    if model.takes(layers)
+    if model.supports_depth(layers)
     for arm in ARMS
-    if model.lacks(ARMS[arm].trains) is None
+    if model.unsupported(ARMS[arm].trains) is None
 ]
 
 

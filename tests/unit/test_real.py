@@ -38,7 +38,7 @@ def fold_settings(
     block: dict, models: tuple[str, ...] = ("attention", "reduced")
 ) -> dict[str, Setting]:
     own = {"n": [1, N], "models": models, "arms": ARM_NAMES}
-    return Setting.read("x", block | own).parts
+    return Setting.read("x", block | own).folds
 
 
 def members(setting: Setting) -> list[Curve]:

@@ -63,7 +63,7 @@ class Protocol:
         own = curve.recipe
         return own if own in self.recipes else curve.model_class.recipe
 
-    def lacks(self, curve: Curve) -> str | None:
+    def unsupported(self, curve: Curve) -> str | None:
         """Why it cannot train a curve, with the fix, if it cannot."""
         name = self.recipe_of(curve)
         if name in self.recipes:
@@ -72,7 +72,7 @@ class Protocol:
 
     def run(self, curve: Curve) -> Run:
         """InputError if its recipe is missing: of the active protocol, that is known before."""
-        if text := self.lacks(curve):
+        if text := self.unsupported(curve):
             raise InputError([f"protocols.{self.name}: {text}"])
         block = self.recipes[self.recipe_of(curve)]
         recipe = block.of(curve.arm)

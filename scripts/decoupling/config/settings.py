@@ -59,12 +59,12 @@ class Setting:
         )
 
     @cached_property
-    def parts(self) -> dict[str, Setting]:
+    def folds(self) -> dict[str, Setting]:
         """The settings that are trained in its place, by name: a table's folds."""
-        parts = getattr(sources.blocks()[self.source], "parts", None)
-        if parts is None or "fold" in self.block:
+        folds = getattr(sources.blocks()[self.source], "folds", None)
+        if folds is None or "fold" in self.block:
             return {}
-        made = parts(self.name, self.block)
+        made = folds(self.name, self.block)
         return {name: replace(self, name=name, block=block) for name, block in made.items()}
 
     @cached_property
@@ -79,7 +79,7 @@ class Setting:
                 found += [
                     Curve(self.name, module, name, layers, arm, ARMS[arm].trains, *rest)
                     for arm in self.arms
-                    if model.lacks(ARMS[arm].trains) is None
+                    if model.unsupported(ARMS[arm].trains) is None
                 ]
         return found
 
@@ -92,14 +92,14 @@ class Setting:
         """The numbers of layers of the model that a panel draws."""
         return sorted({curve.layers for curve in self.curves if curve.model == self.model})
 
-    def lacks(self, arm: str) -> str | None:
+    def unsupported(self, arm: str) -> str | None:
         """Why the model that a panel draws does not have an arm, if it does not."""
         depths = [depth for depth in self.layers if models.find(self.model, depth)] or [1]
         found = [models.find(self.model, depth) for depth in depths]
-        reasons = [models.modules()[module].lacks(ARMS[arm].trains) for module in found]
+        reasons = [models.modules()[module].unsupported(ARMS[arm].trains) for module in found]
         return reasons[0] if all(reasons) else None
 
-    def drawn(self, model: str, layers: int, arms: Iterable[str]) -> list[Curve]:
+    def select_curves(self, model: str, layers: int, arms: Iterable[str]) -> list[Curve]:
         """The curves of a model and depth, in the order of `arms`."""
         there = {c.arm: c for c in self.curves if (c.model, c.layers) == (model, layers)}
         return [there[arm] for arm in arms if arm in there]
@@ -118,7 +118,7 @@ class Setting:
             sizes={**self.sizes, **sizes},
         )
 
-    def varied(self, name: str, n: Iterable[int], **changes: Any) -> Setting:
+    def derive(self, name: str, n: Iterable[int], **changes: Any) -> Setting:
         """Another n and other numbers of the source. Theorems are of one layer of attention and of
         four arms, whatever else the setting has."""
         return replace(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .. import discover
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
     from ..config import Config
     from ..config.settings import Setting
@@ -57,7 +57,7 @@ class Figure:
     computed: ClassVar[str] = "Computed, not trained"  # the small print where nothing is trained
     label: ClassVar[str] = ""  # what the report's list says where the block has no title
     subject: ClassVar[str] = "settings of a mixture"  # what it draws, as an error says it
-    own: ClassVar[bool] = False  # whether a setting's figure can be of this kind and have its name
+    may_share_name: ClassVar[bool] = False  # whether it can be the figure of a setting's own name
 
     name: str
     block: Mapping[str, Any] = field(default_factory=dict)
@@ -73,14 +73,14 @@ class Figure:
         return f"{self.name}: {title}" if title else self.name
 
     @property
-    def bases(self) -> list[str]:
+    def setting_names(self) -> list[str]:
         """The config's settings that it names."""
         return self.block.get("settings") or [self.block.get("setting", self.name)]
 
     @classmethod
-    def draws(cls, setting: Setting) -> bool:
+    def can_draw(cls, setting: Setting) -> bool:
         """Whether it can: most kinds are of settings whose mixture the config has."""
-        return not setting.parts
+        return not setting.folds
 
     def problems(self, config: Config) -> Iterator[Problem]:
         """What the schema cannot see, where all settings that it names are there."""
@@ -92,13 +92,13 @@ class Figure:
         for arm in self.block.get("arms", ()):
             if arm not in setting.arms:
                 yield "arms", f"{arm} is not trained in {path}; add it to {path}.arms"
-            elif reason := setting.lacks(arm):
+            elif reason := setting.unsupported(arm):
                 yield "arms", f"the {setting.model} model {reason}; remove {arm}"
-        if all(setting.lacks(arm) for arm in setting.arms):
+        if all(setting.unsupported(arm) for arm in setting.arms):
             key = "settings" if "settings" in self.block else "setting"
             yield key, f"the {setting.model} model has none of the arms of {path}; add one"
 
-    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
+    def derived(self, settings: Mapping[str, Setting]) -> list[Setting]:
         """Settings that the figure makes of the config's. Their names have a dot, which names in
         the config cannot have."""
         return []
@@ -108,7 +108,7 @@ class Figure:
         `specs`, and `published`, the authors' risks."""
         raise NotImplementedError
 
-    def drawing(self, config: Config) -> dict[str, Any]:
+    def plot_spec(self, config: Config) -> dict[str, Any]:
         """All that `draw` is told besides tables and note, as JSON can say it."""
         return {}
 
@@ -126,7 +126,7 @@ class Figure:
         return []
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         raise NotImplementedError
 
 
@@ -140,10 +140,10 @@ class Columns(Figure):
         """The settings that it varies, and the names of what it makes of them."""
         return [(base, f"{self.name}.{base}") for base in self.block["settings"]]
 
-    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
-        return [settings[b].varied(name, self.block["n"]) for b, name in self.variants]
+    def derived(self, settings: Mapping[str, Setting]) -> list[Setting]:
+        return [settings[b].derive(name, self.block["n"]) for b, name in self.variants]
 
-    def drawing(self, config: Config) -> dict[str, Any]:
+    def plot_spec(self, config: Config) -> dict[str, Any]:
         return {"columns": self.variants}
 
 

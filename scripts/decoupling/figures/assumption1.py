@@ -11,7 +11,7 @@ from .describe import describe
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
     from ..config import Config
@@ -42,9 +42,9 @@ class Assumption1(Columns):
         return {"specs": names, "theory": names}
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
-        columns = drawing["columns"]
+        columns = plot_spec["columns"]
         figure, body = style.framed(
             len(columns) * style.PANEL_SIZE[0], 3 * ROW_HEIGHT, _legend(), note
         )

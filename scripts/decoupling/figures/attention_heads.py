@@ -30,10 +30,10 @@ class AttentionHeads(Sizes):
     axis, symbol, logarithmic = "attention heads $H$", "H", True
 
     @classmethod
-    def draws(cls, setting: Setting) -> bool:
+    def can_draw(cls, setting: Setting) -> bool:
         """What has attention heads."""
         models = [curve.model_class for curve in setting.curves if curve.model == setting.model]
-        return super().draws(setting) and any(KEY in model.keys for model in models)
+        return super().can_draw(setting) and any(KEY in model.keys for model in models)
 
     def problems(self, config: Config) -> Iterator[Problem]:
         setting = config.settings[self.block["setting"]]
@@ -52,7 +52,7 @@ class AttentionHeads(Sizes):
             for heads in sorted(self.block[KEY])
         ]
 
-    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
+    def derived(self, settings: Mapping[str, Setting]) -> list[Setting]:
         base = settings[self.block["setting"]]
         return [
             base.resized(name, self.block["n"], self.arms(base), layers, **{KEY: heads})

@@ -11,7 +11,7 @@ from .describe import describe
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
     from ..config import Config
@@ -46,9 +46,9 @@ class Identity(Columns):
         return {"specs": names, "identity": names}
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
-        columns = drawing["columns"]
+        columns = plot_spec["columns"]
         size = len(columns) * style.PANEL_SIZE[0], sum(ROW_HEIGHTS)
         figure, body = style.framed(*size, _legend(), note)
         shape = {"squeeze": False, "sharex": True, "height_ratios": ROW_HEIGHTS}

@@ -12,7 +12,7 @@ from . import Figure, Tables, style
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
     from ..config import Config
 
@@ -34,7 +34,7 @@ class Mixtures(Figure):
         "seed": {"description": "Which ones: any, from 0 on", "type": "integer", "minimum": 0},
     }
     required = ("count", "seed")
-    bases = ()
+    setting_names = ()
 
     def needs(self, config: Config) -> dict[str, list[str]]:
         """Not of settings, but in blocks."""
@@ -43,7 +43,7 @@ class Mixtures(Figure):
         return {"sampled": [f"{self.name}/{i}-{min(i + BLOCK, count) - 1}" for i in firsts]}
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
         handles = [
             style.key(ARMS[arm].label, color=ARMS[arm].colour)

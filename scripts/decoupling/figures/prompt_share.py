@@ -12,7 +12,7 @@ from .describe import describe
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
     from ..config import Config
@@ -32,28 +32,32 @@ class PromptShare(Figure):
     required = ("settings",)
 
     @classmethod
-    def draws(cls, setting: Setting) -> bool:
+    def can_draw(cls, setting: Setting) -> bool:
         """What is softmax attention with prompts."""
-        return super().draws(setting) and len(cls.drawn(setting)) > 0
+        return super().can_draw(setting) and len(cls.prompted_curves(setting)) > 0
 
     @staticmethod
-    def drawn(setting: Setting) -> list[Curve]:
+    def prompted_curves(setting: Setting) -> list[Curve]:
         """The curves whose prompt's share of attention can be measured."""
         return [c for c in setting.curves if c.trains.prompted and c.model_class.engine == ENGINE]
 
     def needs(self, config: Config) -> dict[str, list[str]]:
-        return {"specs": self.bases, "prompt_share": self.bases}
+        return {"specs": self.setting_names, "prompt_share": self.setting_names}
 
-    def drawing(self, config: Config) -> dict[str, Any]:
-        return {"settings": self.bases}
+    def plot_spec(self, config: Config) -> dict[str, Any]:
+        return {"settings": self.setting_names}
 
     def curves(self, config: Config) -> list[Curve]:
-        return [curve for base in self.bases for curve in self.drawn(config.settings[base])]
+        return [
+            curve
+            for base in self.setting_names
+            for curve in self.prompted_curves(config.settings[base])
+        ]
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
-        settings, shares = drawing["settings"], tables["prompt_share"]
+        settings, shares = plot_spec["settings"], tables["prompt_share"]
         arms = [arm for arm in ARMS if arm in set(shares.arm)]
         width = len(settings) * style.PANEL_SIZE[0]
         figure, body = style.framed(width, HEIGHT, _legend(arms), note)

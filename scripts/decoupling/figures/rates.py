@@ -14,7 +14,7 @@ from .describe import describe
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
     from ..config import Config
@@ -42,14 +42,14 @@ class Rates(Figure):
         if len(last_decade(self.block["n"])) < 2:
             yield "n", "slopes are fitted to the last decade; give two lengths in it"
 
-    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
-        return [settings[self.block["setting"]].varied(self.variant, self.block["n"])]
+    def derived(self, settings: Mapping[str, Setting]) -> list[Setting]:
+        return [settings[self.block["setting"]].derive(self.variant, self.block["n"])]
 
     def needs(self, config: Config) -> dict[str, list[str]]:
         return {"specs": [self.variant], "theory": [self.variant]}
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
         (mix,) = tables["specs"].values()
         theorems = tables["theory"][tables["theory"].curve == "theorem"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.colors import SymLogNorm
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
     from ..config import Config
     from ..models.curve import Curve
@@ -33,11 +33,8 @@ class Scoreboard(Figure):
     """The curves of all figures that have a theorem. Every config has one, of this name."""
 
     properties: ClassVar = {}
+    setting_names = ()
     label = "Heat map of one-layer curves"
-
-    @property
-    def bases(self) -> list[str]:
-        return []
 
     def needs(self, config: Config) -> dict[str, list[str]]:
         return {"scoreboard": ["scoreboard"]}
@@ -47,14 +44,14 @@ class Scoreboard(Figure):
         return [curve for curve in scored if curve.model_class.references]
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         return _draw(tables["scoreboard"], note)
 
 
 KIND = Scoreboard
 
 
-def _draw(table: pd.DataFrame, note: str) -> Drawn:
+def _draw(table: pd.DataFrame, note: str) -> MplFigure:
     from matplotlib import colormaps
     from matplotlib.colors import SymLogNorm
 

@@ -24,7 +24,7 @@ def modules() -> dict[str, type[Model]]:
     found = discover.members(__name__, "MODEL")
     owners: dict[tuple[str, int], str] = {}
     for module, model in found.items():
-        owned = [(model.name, layers) for layers in (1, 2) if model.takes(layers)]
+        owned = [(model.name, layers) for layers in (1, 2) if model.supports_depth(layers)]
         others = [owners.setdefault(key, module) for key in owned]
         other = next((name for name in others if name != module), None)
         if other:
@@ -34,7 +34,9 @@ def modules() -> dict[str, type[Model]]:
 
 def find(name: str, layers: int) -> str | None:
     """The module of the model of this name and depth, if there is one."""
-    found = (m for m, model in modules().items() if model.name == name and model.takes(layers))
+    found = (
+        m for m, model in modules().items() if model.name == name and model.supports_depth(layers)
+    )
     return next(found, None)
 
 

@@ -36,7 +36,7 @@ ARMS = {  # in the order of legends and tables
         marker="h",
     ),
     "shared": Entry(
-        Arm(weights=True, prompts=True, heads=False, common=True),
+        Arm(weights=True, prompts=True, heads=False, shared_prompt=True),
         label="one prompt for all tasks",
         colour="#999999",
         marker="p",

@@ -32,7 +32,7 @@ class Arm:
     weights: bool
     prompts: bool
     heads: bool
-    common: bool = False  # one prompt for all tasks, not one for each
+    shared_prompt: bool = False  # one prompt for all tasks, not one for each
     zero_prompt: bool = False  # a prompt that stays zero
 
     @property
@@ -48,7 +48,7 @@ class Model:
     Parameters are kept by name, batched over seeds: the model's own weights, `prompts` (p_k) and
     `heads` (h_k), both [seeds, K, D]; a prompt that all tasks share is [seeds, 1, D]. The arm
     decides which of them exist and which are trained. Without `heads`, h = e_D; a model whose heads
-    are something else says so in `trained_shapes` and `lacks`.
+    are something else says so in `trained_shapes` and `unsupported`.
     All that the data meet of a model is what it `forward`s; a model whose gradient is torch's gives
     `predict` instead (`engines.sequences`).
     Sizes of its own, beside d, K and L, are fields of its dataclass, and keys of a setting.
@@ -76,7 +76,7 @@ class Model:
         raise NotImplementedError
 
     @classmethod
-    def takes(cls, layers: int) -> bool:
+    def supports_depth(cls, layers: int) -> bool:
         """Whether there is one of so many layers."""
         return layers == 1
 
@@ -92,7 +92,7 @@ class Model:
         return "theorem" in cls.references
 
     @classmethod
-    def lacks(cls, arm: Arm) -> str | None:
+    def unsupported(cls, arm: Arm) -> str | None:
         """Why the model does not have this arm, if it does not."""
         if arm.heads and not cls.task_heads:
             return "has no task heads"
@@ -115,7 +115,7 @@ class Model:
         """Name and shape (of one seed) of what an arm trains."""
         shapes = dict(self.weight_shapes) if arm.weights else {}
         if arm.prompts:
-            shapes["prompts"] = (1 if arm.common else self.tasks, self.dim + 1)
+            shapes["prompts"] = (1 if arm.shared_prompt else self.tasks, self.dim + 1)
         if arm.heads:
             shapes["heads"] = (self.tasks, self.dim + 1)
         return shapes

@@ -65,11 +65,11 @@ class Curve:
 
 def _includes(arm: Arm, other: Arm, heard: bool) -> bool:
     """`heard`: a prompt of zeros is not the same as no prompt."""
-    own_prompts = arm.prompts and not arm.common
+    own_prompts = arm.prompts and not arm.shared_prompt
     return (
         arm != other
         and arm.weights >= other.weights
         and arm.heads >= other.heads
-        and (own_prompts or not other.prompts or (arm.common and other.common))
+        and (own_prompts or not other.prompts or (arm.shared_prompt and other.shared_prompt))
         and (not heard or arm.prompted == other.prompted)
     )

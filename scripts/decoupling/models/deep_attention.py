@@ -33,7 +33,7 @@ class DeepAttention(Model):
     contains_shallower = True  # A_L = 0; of one layer, whose prediction has no residual, as h → 0
 
     @classmethod
-    def takes(cls, layers: int) -> bool:
+    def supports_depth(cls, layers: int) -> bool:
         return layers > 1
 
     @property

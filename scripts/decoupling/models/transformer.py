@@ -44,14 +44,14 @@ class Transformer(Model):
     attention_heads: int = 2
 
     @classmethod
-    def takes(cls, layers: int) -> bool:
+    def supports_depth(cls, layers: int) -> bool:
         return True
 
     @classmethod
-    def lacks(cls, arm: Arm) -> str | None:
+    def unsupported(cls, arm: Arm) -> str | None:
         if arm.heads and not arm.weights:
             return "has heads that add to a common one, and none to fine-tune"
-        return super().lacks(arm)
+        return super().unsupported(arm)
 
     def problems(self) -> Iterator[tuple[str, str]]:
         if self.width % self.attention_heads:

@@ -197,7 +197,7 @@ def setting_problems(setting: Setting, block: Block) -> list[str]:
                 served = [
                     model.name
                     for model in models.modules().values()
-                    if model.takes(1) and model.engine in source.ENGINES
+                    if model.supports_depth(1) and model.engine in source.ENGINES
                 ]
                 fix = f"cannot serve {curve.model}; use {' or '.join(sorted(served))}"
                 found.append(f"settings.{name}.models: a {setting.source} {fix}")
@@ -208,7 +208,7 @@ def setting_problems(setting: Setting, block: Block) -> list[str]:
             text = f"no model of the setting has {arm}; remove it"
             found.append(f"settings.{name}.arms: {text}")
     if not trained:
-        reason = setting.lacks(setting.arms[0])
+        reason = setting.unsupported(setting.arms[0])
         text = f"the {setting.model} model {reason}; add another arm"
         found.append(f"settings.{name}.arms: {text}")
     return found + [f"settings.{name}.{key}: {text}" for key, text in _size_problems(setting)]
@@ -236,13 +236,13 @@ def protocol_problems(config: Config, raw: Block) -> Iterator[Problem]:
 def base_problems(figure: Figure, settings: Mapping[str, Setting]) -> Iterator[Problem]:
     """Whether the settings that a figure names are there, and such as its kind draws."""
     path = ("figures", figure.name, "settings" if "settings" in figure.block else "setting")
-    for base in figure.bases:
+    for base in figure.setting_names:
         if base not in settings:
             known = ", ".join(settings)
             yield Problem(path, f"there is no setting {base!r}; use one of {known}")
-        elif not figure.draws(settings[base]):
-            able = [kind for kind in figures.kinds().items() if kind[1].draws(settings[base])]
-            fix = " or ".join(name for name, kind in able if kind.own)
+        elif not figure.can_draw(settings[base]):
+            able = [kind for kind in figures.kinds().items() if kind[1].can_draw(settings[base])]
+            fix = " or ".join(name for name, kind in able if kind.may_share_name)
             text = f"{figure.kind} draws {figure.subject}, which settings.{base} is not"
             yield Problem(path, f"{text}; name another, or use kind {fix}")
 
@@ -256,7 +256,7 @@ def figure_problems(figure: Figure, made: Iterable[Setting], config: Config) -> 
 
 
 def name_problems(figure: Figure, settings: Mapping[str, Setting]) -> Iterator[Problem]:
-    same = figure.own and figure.bases == [figure.name]
+    same = figure.may_share_name and figure.setting_names == [figure.name]
     if figure.name in settings and not same:
         text = f"figures.{figure.name} draws something else; rename one"
         yield Problem(("settings", figure.name), text)
@@ -290,7 +290,7 @@ def recipe_problems(config: Config, settings: Iterable[Setting]) -> Iterator[Pro
         for curve in curves:
             trained.setdefault(protocol.recipe_of(curve), []).append(curve)
         if protocol is config.protocol:
-            lacking = (protocol.lacks(trained[recipe][0]) for recipe in sorted(trained))
+            lacking = (protocol.unsupported(trained[recipe][0]) for recipe in sorted(trained))
             yield from (Problem(("protocols", name), text) for text in lacking if text)
         for recipe, block in sorted(protocol.recipes.items()):
             found = {model for model in models.modules().values() if model.recipe == recipe}

@@ -19,7 +19,7 @@ from .jobs import curve_modules, fingerprint, mixture
 def scored(config: Config) -> list[tuple[str, Curve]]:
     """The trained curves of the scoreboard, each with the figure it is on."""
     return [
-        (name if curve.setting in figure.bases else curve.setting, curve)
+        (name if curve.setting in figure.setting_names else curve.setting, curve)
         for name, figure in config.figures.items()
         for curve in dict.fromkeys(figure.scored(config))
     ]

@@ -187,11 +187,11 @@ def fold_block(setting: Setting) -> str:
 
 def folded(config: Config) -> list[str]:
     """The settings that have folds."""
-    return [name for name, made in config.settings.items() if made.parts]
+    return [name for name, made in config.settings.items() if made.folds]
 
 
 def fold_names(config: Config, setting: str) -> list[str]:
-    return list(config.settings[setting].parts)
+    return list(config.settings[setting].folds)
 
 
 def model_modules(setting: Setting) -> list[str]:

@@ -42,7 +42,7 @@ def load(
     config = Config(
         protocols.get(raw["protocol"]), protocols, settings, _figures(raw, settings), published
     )
-    return _with_varied(config, raw)
+    return _with_derived(config, raw)
 
 
 def of_clone(root: Path) -> dict[str, Any]:
@@ -72,23 +72,23 @@ def _own_figure(setting: Setting) -> Block:
     return {"kind": kind, "settings": [setting.name]} if kind else {}
 
 
-def _with_varied(config: Config, raw: Block) -> Config:
-    """With the settings that figures make of the config's, and the parts of those that have some;
+def _with_derived(config: Config, raw: Block) -> Config:
+    """With the settings that figures derive from the config's, and the folds of tables;
     or InputError."""
     found = [*checks.protocol_problems(config, raw)]
-    varied: list[Setting] = []
+    derived: list[Setting] = []
     for figure in config.figures.values():
         own = [*checks.base_problems(figure, config.settings)]
         if not own:
-            made = figure.varied(config.settings)
+            made = figure.derived(config.settings)
             own = [*checks.figure_problems(figure, made, config)]
-            varied += made
+            derived += made
         found += [*own, *checks.name_problems(figure, config.settings)]
     found += checks.option_problems(raw)
-    found += checks.recipe_problems(config, [*config.settings.values(), *varied])
+    found += checks.recipe_problems(config, [*config.settings.values(), *derived])
     found += checks.taken_problems(raw)
     if found:
         raise InputError([str(problem) for problem in found])
-    parts = [part for setting in config.settings.values() for part in setting.parts.values()]
-    made = {setting.name: setting for setting in (*varied, *parts)}
+    folds = [fold for setting in config.settings.values() for fold in setting.folds.values()]
+    made = {setting.name: setting for setting in (*derived, *folds)}
     return replace(config, settings={**config.settings, **made})

@@ -52,7 +52,7 @@ def shape(block: Mapping[str, Any]) -> tuple[int, int]:
     return len(block["features"]) + block.get("intercept", False), TASKS
 
 
-def parts(name: str, block: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def folds(name: str, block: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The settings that are trained: one for each fold, which is held out."""
     folds = block.get("folds", FOLDS)
     return {f"{name}.fold{i}": {**block, "folds": folds, "fold": i} for i in range(folds)}
