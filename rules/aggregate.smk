@@ -1,5 +1,4 @@
-# Needs all runs of a setting. Makes its risks, the best seed of every curve point, and keeps that
-# seed's parameters.
+# Needs all runs of a setting. Makes the risks and parameters of the best seed of every curve point.
 
 
 rule aggregate:
@@ -20,6 +19,6 @@ rule aggregate:
         scripts=SCRIPTS,
         code=code("aggregate.py"),
     shell:
-        # bash's own printf knows no limit on arguments, which thousands of names would reach
+        # bash's built-in printf has no limit on arguments, which thousands of names would exceed
         r"printf '%s\n' {input.runs} '' {input.parameters} | python {params.scripts:q}/aggregate.py"
         " --spec {input.spec} --risks {output.risks} --parameters {output.parameters} 2> {log}"

@@ -1,4 +1,4 @@
-# Needs what a figure's kind asks for, of the settings on it. Makes the figure, as PDF and PNG.
+# Needs the tables that a figure is drawn from. Makes the figure, as PDF and PNG.
 
 
 rule figure:

@@ -1,5 +1,5 @@
-# Needs risks, theory and bounds of all settings, and the authors' published risks. Makes the scoreboard,
-# a row per trained curve, as a table, as Markdown and as a web page.
+# Needs risks, theory and bounds of all settings, and the authors' published risks. Makes the
+# scoreboard, a row per trained curve, as a table, as Markdown and as a web page.
 
 
 rule scoreboard:

@@ -1,4 +1,4 @@
-# Needs the parameters of softmax attention. Makes what share of its attention prompts have.
+# Needs the parameters of softmax attention. Makes the prompts' share of its attention.
 
 
 rule prompt_share:

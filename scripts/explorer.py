@@ -14,7 +14,7 @@ from decoupling.tables import BAYES, RISKS, read_all, read_published
 from plotly.offline import get_plotlyjs
 
 PAGE, STYLE = "page.html.j2", "style.css"
-PARTS = ("theory", "state", "dom", "curves", "chart", "controls", "app")  # may use those before
+PARTS = ("theory", "state", "dom", "curves", "chart", "controls", "app")  # in order of use
 SCRIPTS = tuple(f"{part}.js" for part in PARTS)
 
 
@@ -37,7 +37,7 @@ def main(
     )
     loader = jinja2.FileSystemLoader(parts)
     environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined)
-    environment.policies["json.dumps_kwargs"] = {}  # in the order it was given
+    environment.policies["json.dumps_kwargs"] = {}  # keys keep their order
     page = environment.get_template(PAGE).render(
         style=(parts / STYLE).read_text(),
         library=get_plotlyjs(),

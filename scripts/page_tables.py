@@ -21,13 +21,13 @@ READERS = {
 
 
 def results(folder: Path) -> dict[str, Any]:
-    """The files of data/reference that tables are made of, by name."""
+    """The kept results that tables are made from, by the file's name."""
     paths = sorted(folder.iterdir())
     return {path.stem: READERS[path.suffix](path) for path in paths if path.suffix in READERS}
 
 
 def recipes(folder: Path) -> dict[str, str]:
-    """Those that are tables already."""
+    """The kept tables of recipes, in Markdown already."""
     return {path.stem: path.read_text() for path in sorted(folder.glob("recipe*.md"))}
 
 

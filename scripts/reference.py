@@ -4,8 +4,8 @@
     python scripts/reference.py laptop bdf star    # settings with a table: held-out risks
     python scripts/reference.py laptop --name transformer transformer    # in files of another name
 
-What is kept of other settings stays. By hand and not by a rule: what is kept changes when somebody
-decides so, not when code does.
+Other settings' kept results stay. No rule runs this: results are kept by somebody's decision, not
+because code has changed.
 """
 
 import json
@@ -33,20 +33,20 @@ STAMPED = ("protocol", "device", "numpy", "numba", "torch", "runs")
 
 
 def found(folder: Path, pattern: str) -> list[Path]:
-    """What a setting left behind, which must be something."""
+    """The files of a pattern; there must be at least one."""
     if not (files := sorted(folder.glob(pattern))):
         raise SystemExit(f"{folder}/{pattern} is no file; make the setting first")
     return files
 
 
 def provenance(runs: Iterable[Path]) -> str:
-    """What runs say of themselves, once for each different answer."""
+    """The distinct values of each key in the metadata of runs."""
     stamps = [pq.read_schema(path).metadata for path in runs]
     return json.dumps({key: sorted(answers(stamps, key.encode())) for key in STAMPED})
 
 
 def answers(stamps: Iterable[Mapping[bytes, bytes]], key: bytes) -> set[str]:
-    """What they say under a key. What did not use torch does not name its version."""
+    """The values of a key. Runs that did not use torch have no version of it."""
     return {stamp[key].decode() for stamp in stamps if key in stamp}
 
 
@@ -64,7 +64,7 @@ def cost(path: Path) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class Files:
-    """The kept files of one name, in which these settings are made anew."""
+    """The kept files of one name, in which these settings are replaced."""
 
     name: str
     settings: list[str]
@@ -72,7 +72,7 @@ class Files:
     def keep(
         self, suffix: str, made: list[Path], schema: pa.Schema, stamps: Mapping[str, str]
     ) -> None:
-        """`stamps` are the settings' provenance, which the file's metadata have by setting."""
+        """Replace the settings' rows. `stamps` is their provenance, for the file's metadata."""
         path = self._path(f"{suffix}.parquet")
         rows = read_all(made, schema)
         known = {}

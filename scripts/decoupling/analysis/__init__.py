@@ -1,1 +1,1 @@
-"""From runs to results: the best seed, bounds, the scoreboard, held-out risks, the page."""
+"""Analysis of runs: the best seed, bounds, the scoreboard, cross-validation, tables of results."""

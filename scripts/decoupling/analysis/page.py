@@ -1,4 +1,4 @@
-"""Tables in Markdown, by name, and a page that has them between its markers."""
+"""Tables in Markdown, and how they are put between the markers of a page."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MARKED = re.compile(r"^( *)<!-- table: ([^\n]*) -->\n(?:(?!<!--).)*<!-- end -->$
 
 
 class Tables(dict[str, Callable[[Any], str]]):
-    """By name, what makes a table from the data."""
+    """Functions that make tables from the data, by name."""
 
     def add(self, header: str, digits: int = 4) -> Callable[[Query], Query]:
-        """Register a query of rows under its name; `header` has the names of the columns, with bars
-        between them, and `digits` is how many decimals numbers have."""
+        """Register a query of rows under its name. `header` has the columns' names with bars
+        between them; `digits` is the number of decimals."""
 
         def register(query: Query) -> Query:
             self[query.__name__] = lambda data: markdown(header, query(data), digits)
@@ -47,18 +47,18 @@ def cell(value: Any, digits: int) -> str:
 
 
 def number(value: float, digits: int) -> str:
-    """No sign on what rounds to zero, whose sign only rounding decides."""
+    """Values that round to zero have no sign, as rounding alone would decide it."""
     return f"{value:z.{digits}f}".replace("-", "−")
 
 
 def percent(value: float, digits: int = 2) -> str:
-    """With a sign, but for zero."""
+    """With a sign, except zero."""
     text = f"{100 * value:+z.{digits}f}%".replace("-", "−")
     return text if text.strip("+0.%") else text[1:]
 
 
 def span(values: pd.Series, digits: int = 3) -> str:
-    """From the least to the most, in percent."""
+    """The range of values, in percent."""
     return f"{percent(values.min(), digits)} to {percent(values.max(), digits)}"
 
 

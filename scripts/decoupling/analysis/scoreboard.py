@@ -40,18 +40,18 @@ def scoreboard(
 
 
 def deviations(trained: pd.Series, reference: pd.Series) -> pd.Series:
-    """Relative and signed, by n, where both are finite numbers."""
+    """Relative deviations by n, where both numbers are finite."""
     found = (trained - reference) / reference  # aligned by n
     return found[np.isfinite(found)]
 
 
 def worst(values: pd.Series) -> float:
-    """The one that is largest in absolute value, with its sign; NaN if there is none."""
+    """The value largest in absolute value, with its sign; NaN if there is none."""
     return values.loc[values.abs().idxmax()] if len(values) else np.nan
 
 
 def verdict(risks: pd.Series, theorem_worst: float, bounds: pd.DataFrame) -> str:
-    """Chosen by the worst point, also where signs are mixed."""
+    """The verdict by the worst point, also where signs are mixed."""
     if not np.isfinite(risks).all():
         return DIVERGED
     if np.isnan(theorem_worst) and len(bounds):
@@ -90,7 +90,7 @@ def _score(
 
 
 def broken(bounds: pd.DataFrame) -> list[str]:
-    """What is not held, in words."""
+    """The bounds that do not hold, in words."""
     found = []
     for bound, rows in bounds[~bounds.holds].groupby("bound", sort=False):
         side = "below" if bound == BAYES else "above"
@@ -101,7 +101,7 @@ def broken(bounds: pd.DataFrame) -> list[str]:
 def _references(
     curve: Mapping[str, Any], theory: pd.DataFrame, published: pd.DataFrame
 ) -> dict[str, pd.Series]:
-    """Risk by n, empty where there is none. Which computed curves bound it, the model says."""
+    """Reference risks by n. `curve` names the computed ones that its model has."""
     computed = _pick(theory, curve, "setting", "arm")
     tables = {
         name: computed[(computed.curve == name) & (name in curve["references"])]

@@ -28,7 +28,7 @@ class AgainstLinear(Panels):
 
     @classmethod
     def can_draw(cls, setting: Setting) -> bool:
-        """What has theorems of its own is for a panel."""
+        """Models with theorems are drawn by kind panel."""
         own = (c.model_class for c in setting.curves if c.model == setting.model)
         return super().can_draw(setting) and not any(model.has_theorem() for model in own)
 
@@ -60,7 +60,7 @@ class AgainstLinear(Panels):
         }
 
     def scored(self, config: Config) -> list[Curve]:
-        """Once, on the setting's own figure."""
+        """Curves are scored once, on the setting's own figure."""
         return self.curves(config) if self.setting_names == [self.name] else []
 
 

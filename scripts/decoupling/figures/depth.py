@@ -34,7 +34,7 @@ class Depth(Sizes):
         return [(layers, base.name, layers) for layers in base.depths]
 
     def scored(self, config: Config) -> list[Curve]:
-        """Once, on the setting's own figure."""
+        """Curves are scored once, on the setting's own figure."""
         return self.curves(config) if self.setting_names == [self.name] else []
 
 

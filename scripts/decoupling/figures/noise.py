@@ -36,7 +36,7 @@ class Noise(Figure):
 
     @property
     def variants(self) -> dict[str, float]:
-        """Name and σ² of the settings it is drawn from."""
+        """Name and σ² of the derived settings."""
         return {f"{self.name}.{noise}": noise for noise in sorted(self.block["noise_var"])}
 
     def derived(self, settings: Mapping[str, Setting]) -> list[Setting]:
@@ -73,7 +73,7 @@ class Noise(Figure):
         axes[0, 0].set(ylabel=r"risk / $\mathrm{E}[y^2]$", ylim=(0, None))
         axes[1, 0].set(ylabel="gap to the curve above\n" + r"/ $\mathrm{E}[y^2]$")
         if min(ax.dataLim.ymin for ax in axes[1]) >= 0:
-            axes[1, 0].set_ylim(bottom=0)  # and not where a trained arm is above the one before it
+            axes[1, 0].set_ylim(bottom=0)  # also where a trained arm is above the one before it
         style.despine(axes.flat)
         mix = next(iter(tables["specs"].values()))
         body.suptitle(describe(mix, noise=False).replace("\n", " "), fontsize=8)
@@ -102,7 +102,7 @@ def _draw_risks(ax: Axes, trained: pd.DataFrame, theorem: pd.DataFrame) -> None:
 
 
 def _draw_gaps(ax: Axes, trained: pd.DataFrame, theorem: pd.DataFrame) -> None:
-    """A gap looks like its lower arm, whose gain it is."""
+    """Gaps, in the look of their lower arm."""
     for arms in GAPS:
         values, closed = (gap(table, arms, "noise_var") for table in (trained, theorem))
         ax.plot(values.index, values, "-", **style.marked(arms[1]))

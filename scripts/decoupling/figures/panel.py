@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Panels(Figure):
-    """A figure of panels with lines against n; all else follows from what is on them."""
+    """A figure of panels with lines against n, defined by `panels`."""
 
     def panels(self, config: Config) -> list[dict[str, Any]]:
-        """What each shows, as `lines.draw_panels` takes it."""
+        """Arguments of `lines.draw_panels`, for each panel."""
         raise NotImplementedError
 
     def plot_spec(self, config: Config) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class Panel(Panels):
         return config.settings[self.setting_names[0]].depths
 
     def _panel(self, config: Config, layers: int) -> dict[str, Any]:
-        """A panel of one depth. What only one layer has, deeper panels go without."""
+        """A panel of one depth. Only one layer has dashed lines and an overlay."""
         setting = config.settings[self.setting_names[0]]
         drawn = setting.select_curves(setting.model, layers, self.block.get("arms", setting.arms))
         arms = [curve.arm for curve in drawn]
@@ -139,8 +139,7 @@ class Panel(Panels):
         }
 
     def _title(self, depths: Sequence[int], layers: int) -> str:
-        """As the config has it, else the figure's name; with the depth where that does not say
-        it."""
+        """The config's title, else the figure's name; with the depth if that is needed."""
         title = self.block.get("title", self.name)
         if len(depths) > 1 or ("title" not in self.block and layers > 1):
             title += f", {layers} layer{'s' if layers > 1 else ''}"

@@ -1,4 +1,4 @@
-"""Prompt share: how much of softmax attention prompts have, against context length."""
+"""The prompt's share of softmax attention, against context length."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 HEIGHT = 2.6  # inches of a panel
 APART = 0.012  # of the x axis, between arms
-ENGINE = "softmax"  # of models whose share it is
+ENGINE = "softmax"  # of models with such a share
 
 
 class PromptShare(Figure):
-    """A panel per setting; of the head with most of it, the mean and how it varies."""
+    """A panel per setting: mean and spread of the share in the head with the largest."""
 
     subject = "settings of softmax attention with prompts"
     properties: ClassVar = {"settings": names("The settings that are drawn, a panel each")}
@@ -33,12 +33,12 @@ class PromptShare(Figure):
 
     @classmethod
     def can_draw(cls, setting: Setting) -> bool:
-        """What is softmax attention with prompts."""
+        """Only settings of softmax attention with prompts."""
         return super().can_draw(setting) and len(cls.prompted_curves(setting)) > 0
 
     @staticmethod
     def prompted_curves(setting: Setting) -> list[Curve]:
-        """The curves whose prompt's share of attention can be measured."""
+        """Curves of softmax attention with a prompt."""
         return [c for c in setting.curves if c.trains.prompted and c.model_class.engine == ENGINE]
 
     def needs(self, config: Config) -> dict[str, list[str]]:

@@ -70,7 +70,7 @@ KIND = Rates
 
 
 def _guide(ax: Axes, gaps: pd.Series, power: int) -> None:
-    """The claimed power of n, from the gap itself two decades before the end."""
+    """The claimed power of n, from the gap two decades before the end."""
     n = gaps.index[100 * gaps.index >= gaps.index[-1]].to_numpy()
     ax.loglog(n, gaps[n[0]] * (n / n[0]) ** float(power), **GUIDE_STYLE)
 

@@ -30,7 +30,7 @@ MARGIN = (2.0, 0.9)
 
 
 class Scoreboard(Figure):
-    """The curves of all figures that have a theorem. Every config has one, of this name."""
+    """Curves of all figures that have a theorem. Every config has this figure."""
 
     properties: ClassVar = {}
     setting_names = ()

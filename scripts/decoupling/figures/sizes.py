@@ -23,15 +23,14 @@ HEIGHT = 2.6  # inches of a panel
 
 
 class Sizes(Figure):
-    """A figure of one setting's first model in several sizes, a panel per n; all else follows from
-    its points."""
+    """A figure of a setting's first model in several sizes, a panel per n, defined by `points`."""
 
-    axis: ClassVar[str]  # what sizes are
+    axis: ClassVar[str]  # label of the x axis
     symbol: ClassVar[str]
     logarithmic: ClassVar[bool] = False
 
     def points(self, settings: Mapping[str, Setting]) -> list[tuple[int, str, int]]:
-        """Size, setting and layers of each."""
+        """Size, setting and layers of each point."""
         raise NotImplementedError
 
     def arms(self, base: Setting) -> Sequence[str]:
@@ -72,7 +71,7 @@ class Sizes(Figure):
 
 def draw_sizes(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
     """`plot_spec` has the setting whose theorems are drawn, `model`, `arms`, `n`, (size, setting,
-    layers) of all `points`, and what the sizes are: `axis`, `symbol`, `logarithmic`."""
+    layers) of all `points`, and the x axis: `axis`, `symbol`, `logarithmic`."""
     style.use_style()
     lengths = plot_spec["n"]
     width = len(lengths) * style.PANEL_SIZE[0]

@@ -1,7 +1,7 @@
-"""Models. Each is a module of this folder, with its class under the name MODEL.
+"""Models, a module each, with its class under the name MODEL.
 
-Jobs load the modules of the models they train and no others, so that a new model, or an edit to
-one, leaves the others' results alone.
+A job loads only the modules of the models that it trains, so that a new model, or an edit to one,
+leaves the results of others alone.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ def find(name: str, layers: int) -> str | None:
 
 
 def names() -> list[str]:
-    """As the config has them."""
+    """Names of models, as in the config."""
     return sorted({model.name for model in modules().values()})
 
 
 @cache
 def keys() -> dict[str, Any]:
-    """JSON schemas of the keys that settings have for their models."""
+    """JSON schemas of the keys that models add to settings."""
     return {key: schema for model in modules().values() for key, schema in model.keys.items()}

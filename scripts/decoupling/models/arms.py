@@ -1,8 +1,7 @@
 """Arms, an entry each: what it trains, and how figures and the explorer draw it.
 
-A curve carries what it trains, and theory has its own list of what is minimised; so an edit here
-reruns drawings and tables of results, and neither trainings nor theory.
-Colours but brown and grey are Okabe and Ito's, safe for colour-blind readers.
+Training and theory do not depend on this file: an edit redraws figures and makes tables of results
+again. Colours, except brown and grey, are Okabe and Ito's, safe for colour-blind readers.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from .base import Arm
 
 @dataclass(frozen=True)
 class Entry:
-    """An arm. `plan.checks` names what cannot be drawn, and looks that two arms share."""
+    """An arm. `plan.checks` rejects what cannot be drawn, and looks that two arms share."""
 
     trains: Arm
     label: str  # in legends
     colour: str  # #RRGGBB
-    marker: str  # Matplotlib's; a filled one, which the explorer has too
+    marker: str  # a filled one of Matplotlib, which the explorer has too
 
 
 ARMS = {  # in the order of legends and tables

@@ -29,7 +29,7 @@ class Attention(Model):
         return OneLayer(scores, readouts, forward_prompts(params, self.tasks))
 
     def backward(self, params: Arrays, grad: OneLayer, out: Arrays) -> None:
-        """As `Model.backward`. What does not influence the prediction is left as it is: zero."""
+        """As `Model.backward`. Parameters without influence on the prediction keep gradient 0."""
         if "query" in out:
             query, key = params["query"][:, 0, : self.dim], params["key"][:, 0]
             out["query"][:, 0, : self.dim] = grad.scores @ key

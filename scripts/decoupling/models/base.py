@@ -1,7 +1,7 @@
 """What every model has, and the arms that it can be trained in.
 
-A model says itself what it is; nothing else lists or names it. Model modules import neither torch
-nor pandas: the workflow reads all of them when it starts.
+No other file lists the models. Model modules import neither torch nor pandas, because the workflow
+reads all of them when it starts.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ ATTENTION_HEADS = {  # the JSON schema of a key that several models have
     "minimum": 1,
     "maximum": 1024,
 }
-COMPILED = 30e6  # contexts a minute: half of what three layers of linear attention were measured at
+COMPILED = 30e6  # contexts a minute: half the measured pace of three layers of linear attention
 Arrays = Mapping[str, np.ndarray]
 Shapes = dict[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Arm:
-    """What is trained: attention weights, prompts, task heads. Without the weights, the rest is
-    fine-tuned on the frozen weights of the same seed's `plain`."""
+    """The trained parts: attention weights, prompts, task heads. Without the weights, the others
+    are fine-tuned on the frozen weights of the same seed's `plain`."""
 
     weights: bool
     prompts: bool
     heads: bool
-    shared_prompt: bool = False  # one prompt for all tasks, not one for each
+    shared_prompt: bool = False  # one prompt for all tasks
     zero_prompt: bool = False  # a prompt that stays zero
 
     @property
@@ -47,23 +47,23 @@ class Model:
 
     Parameters are kept by name, batched over seeds: the model's own weights, `prompts` (p_k) and
     `heads` (h_k), both [seeds, K, D]; a prompt that all tasks share is [seeds, 1, D]. The arm
-    decides which of them exist and which are trained. Without `heads`, h = e_D; a model whose heads
-    are something else says so in `trained_shapes` and `unsupported`.
-    All that the data meet of a model is what it `forward`s; a model whose gradient is torch's gives
+    decides which of them exist and which are trained. Without `heads`, h = e_D; a model with other
+    heads overrides `trained_shapes` and `unsupported`.
+    `forward` returns what an engine needs of the parameters; a model that torch differentiates has
     `predict` instead (`engines.sequences`).
-    Sizes of its own, beside d, K and L, are fields of its dataclass, and keys of a setting.
+    Sizes besides d, K and L are fields of the dataclass, and keys of a setting.
     """
 
     name: ClassVar[str]  # in the config
-    engine: ClassVar[str]  # what trains it, by what it sees of the data: a module of `engines`
-    recipe: ClassVar[str]  # the block of a protocol that says how it is trained
-    references: ClassVar[tuple[str, ...]] = ()  # computed curves to compare it with
+    engine: ClassVar[str]  # a module of `engines`, which trains it
+    recipe: ClassVar[str]  # its block in a protocol
+    references: ClassVar[tuple[str, ...]] = ()  # computed curves that it is compared with
     contains_shallower: ClassVar[bool] = False  # whether one layer fewer is a special case
-    task_heads: ClassVar[bool] = True  # whether a task can have a head of its own
+    task_heads: ClassVar[bool] = True  # whether each task can have a head
     zero_prompt_matters: ClassVar[bool] = False  # whether a prompt of zeros differs from none
-    keys: ClassVar[Mapping[str, Any]] = {}  # JSON schemas of its own sizes
-    # Of one seed, with all arms, on one core: for the time that a job asks for. Half of what a
-    # small transformer was measured at, so that a model of one's own asks for enough.
+    keys: ClassVar[Mapping[str, Any]] = {}  # JSON schemas of its sizes
+    # Pace of one seed with all arms on one core, for the time that a job asks for. The default is
+    # half the measured pace of a small transformer, so that a new model asks for enough.
     contexts_per_minute: ClassVar[float] = 0.13e6
 
     dim: int
@@ -77,13 +77,13 @@ class Model:
 
     @classmethod
     def supports_depth(cls, layers: int) -> bool:
-        """Whether there is one of so many layers."""
+        """Whether the model exists with so many layers."""
         return layers == 1
 
     @classmethod
     def exact(cls) -> bool:
-        """Whether moments are all it sees. Then the gradient and the test risk can be exact, and
-        seeds share most of the work."""
+        """Whether it depends on contexts through moments alone. Then the gradient and the test risk
+        can be exact, and seeds share most of the work."""
         return cls.engine == "moments"
 
     @classmethod
@@ -93,7 +93,7 @@ class Model:
 
     @classmethod
     def unsupported(cls, arm: Arm) -> str | None:
-        """Why the model does not have this arm, if it does not."""
+        """The reason why the model does not have this arm; or None."""
         if arm.heads and not cls.task_heads:
             return "has no task heads"
         if arm.zero_prompt and not cls.zero_prompt_matters:
@@ -101,7 +101,7 @@ class Model:
         return None
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """What is wrong with its sizes: a setting's key; what, and the fix."""
+        """Problems of its sizes: the setting's key, and a text with the fix."""
         yield from ()
 
     def contains(self, other: Model) -> str | None:
@@ -112,7 +112,7 @@ class Model:
         return None
 
     def trained_shapes(self, arm: Arm) -> Shapes:
-        """Name and shape (of one seed) of what an arm trains."""
+        """Name and shape (of one seed) of the parameters that an arm trains."""
         shapes = dict(self.weight_shapes) if arm.weights else {}
         if arm.prompts:
             shapes["prompts"] = (1 if arm.shared_prompt else self.tasks, self.dim + 1)
@@ -121,10 +121,10 @@ class Model:
         return shapes
 
     def initial_values(self, arm: Arm, seeds: Sequence[int], std: float) -> dict[str, np.ndarray]:
-        """Independent N(0, std²) entries, a stream of its own for every (seed, parameter name).
+        """Independent N(0, std²) entries, with a random stream per (seed, parameter name).
 
-        So a seed starts the same whichever arm, context length or block of seeds it is in.
-        Heads that are fine-tuned start from the head that `plain` had, e_D.
+        So a seed starts the same in every arm, context length and block of seeds.
+        Fine-tuned heads start from the head of `plain`, e_D.
         """
         values = {
             name: std * np.stack([_stream(seed, name).standard_normal(shape) for seed in seeds])
@@ -135,16 +135,16 @@ class Model:
         return values
 
     def fixed_values(self, arm: Arm, seeds: int) -> dict[str, np.ndarray]:
-        """What an arm has besides, and does not train."""
+        """The parameters that an arm has and does not train."""
         return {"prompts": np.zeros((seeds, 1, self.dim + 1))} if arm.zero_prompt else {}
 
     def forward(self, params: Mapping[str, Any]) -> Any:
-        """What the model's engine asks for, of its arrays."""
+        """What the engine needs of the parameters, NumPy's arrays or torch's."""
         raise NotImplementedError
 
     def backward(self, params: Arrays, grad: Any, out: Arrays) -> None:
-        """Write the gradient of the trained parameters, given that of what `forward` gave, to
-        `out`, which has their names and is zero where nothing was ever written."""
+        """Write the gradient of the trained parameters to `out`, given the gradient `grad` of what
+        `forward` returned. Arrays of `out` are zero where nothing has been written."""
         raise NotImplementedError
 
 
@@ -157,8 +157,8 @@ def forward_prompts(params: Arrays, tasks: int) -> np.ndarray | None:
 
 
 def backward_prompts(by_task: np.ndarray, out: Arrays) -> None:
-    """The gradient of every task's prompt, [seeds, K, D], to `out`; a shared prompt's is their
-    sum."""
+    """Write the gradient of every task's prompt, [seeds, K, D], to `out`; a shared prompt's is
+    their sum."""
     if "prompts" in out:
         common = out["prompts"].shape[1] < by_task.shape[1]
         out["prompts"][:] = by_task.sum(1, keepdims=True) if common else by_task

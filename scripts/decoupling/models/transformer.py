@@ -1,8 +1,8 @@
 """A small transformer: blocks of softmax attention and a perceptron, with residuals and layer norm.
 
-Tokens are read in as vectors of `width` numbers and have no positions. In every block all tokens
-attend to the prompt and the context, and none to the query; of the last block only the query's row
-is computed, which is read out linearly. A task's head is added to the common readout.
+Tokens are embedded linearly, in `width` dimensions and without positions. In every block all tokens
+attend to the prompt and the context, and none to the query. The last block computes only the
+query's row, which is read out linearly. A task's head is added to the common readout.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .base import ATTENTION_HEADS, Arm, Model, Shapes
 if TYPE_CHECKING:
     from torch import Tensor
 
-WIDER = 4  # the perceptron's hidden layer over the width
+WIDER = 4  # width of the perceptron's hidden layer over `width`
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Transformer(Model):
     name = "transformer"
     engine = "sequences"
     recipe = "transformer"
-    contains_shallower = True  # a block that adds nothing
+    contains_shallower = True  # a block can add nothing
     zero_prompt_matters = True
     keys: ClassVar = {
         "width": {
@@ -77,7 +77,7 @@ class Transformer(Model):
     def predict(
         self, params: Mapping[str, Tensor], tokens: Tensor, queries: Tensor, tasks: Tensor
     ) -> Tensor:
-        """As `engines.sequences` asks for. Arrays are [seeds, B, tokens, numbers]."""
+        """Predictions for `engines.sequences`. Arrays are [seeds, B, tokens, numbers]."""
         import torch
         from torch.nn import functional
 
@@ -112,7 +112,7 @@ class Transformer(Model):
             _linear(x, own["attention"][:, i]).unflatten(-1, (self.attention_heads, -1))
             for i, x in enumerate((asking, known, known))
         )
-        # a head has its slice of the width: [seeds, B, heads, tokens, numbers]
+        # heads are slices of the width: [seeds, B, heads, tokens, numbers]
         heard = functional.scaled_dot_product_attention(*(x.transpose(-2, -3) for x in parts))
         added = _linear(heard.transpose(-2, -3).flatten(-2), own["attention"][:, 3])
         return (state[:, :, -1:] if only_query else state) + added
@@ -124,7 +124,7 @@ def _linear(x: Tensor, matrix: Tensor) -> Tensor:
 
 
 def _affine(x: Tensor, matrix: Tensor) -> Tensor:
-    """The same; the last row of the matrix is added."""
+    """As `_linear`, with the last row of the matrix as the offset."""
     return _linear(x, matrix[:, :-1]) + matrix[:, None, None, -1]
 
 

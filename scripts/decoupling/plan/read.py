@@ -1,4 +1,4 @@
-"""The config, read once: objects, or a line for everything that is wrong with it."""
+"""Reading the config, once: objects, or a line for each problem."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ from . import checks
 def load(
     raw: Block, schema: Mapping[str, Any], published: Collection[tuple[str, str]] = ()
 ) -> Config:
-    """The config, or InputError with the key's path, what is wrong and the fix, a line each.
+    """The config, or InputError with a line for each problem: the key's path, and the fix.
 
-    `schema` is config/schema.yaml; what models, sources, kinds and optimisers say of
-    themselves is added to it.
+    `schema` is config/schema.yaml, to which models, sources, kinds and optimisers add their keys.
     `published` has the (setting, arm) pairs that an overlay can show.
     """
     if lines := [*checks.model_problems(), *checks.arm_problems()]:
@@ -46,7 +45,7 @@ def load(
 
 
 def of_clone(root: Path) -> dict[str, Any]:
-    """What `load` is told besides the config: the files of a clone."""
+    """Arguments of `load` besides the config, from the files of a clone."""
     with open(root / "data/published/authors_risks.csv") as file:
         rows = [row for row in csv.DictReader(file) if row["model"] == "attention"]
     return {
@@ -56,7 +55,7 @@ def of_clone(root: Path) -> dict[str, Any]:
 
 
 def _figures(raw: Block, settings: Mapping[str, Setting]) -> dict[str, figures.Figure]:
-    """By name, sorted; a setting without an entry gets a panel, or what its source says."""
+    """Figures by name, sorted. A setting without an entry gets a panel, or its source's kind."""
     blocks = {checks.SCOREBOARD: {"kind": "scoreboard", "section": "Scoreboard"}}
     blocks |= {name: _own_figure(setting) for name, setting in settings.items()}
     blocks |= dict(raw.get("figures") or {})
@@ -67,14 +66,13 @@ def _figures(raw: Block, settings: Mapping[str, Setting]) -> dict[str, figures.F
 
 
 def _own_figure(setting: Setting) -> Block:
-    """The block of a figure that the config leaves out."""
+    """The block of a setting's figure that is not in the config."""
     kind = getattr(sources.blocks()[setting.source], "FIGURE", None)
     return {"kind": kind, "settings": [setting.name]} if kind else {}
 
 
 def _with_derived(config: Config, raw: Block) -> Config:
-    """With the settings that figures derive from the config's, and the folds of tables;
-    or InputError."""
+    """The config with derived settings and folds of tables; or InputError."""
     found = [*checks.protocol_problems(config, raw)]
     derived: list[Setting] = []
     for figure in config.figures.values():

@@ -1,7 +1,7 @@
-"""Moments of x that the theorems need, for rows that need be neither Gaussian nor independent.
+"""Moments of x that the theorems need, for rows that may be dependent and not Gaussian.
 
-The closed forms use x up to order four within a row and across two rows of a context; where the
-query, too, shares something with the context's rows, also together with x_q x_qᵀ.
+The closed forms use moments of order four within a row and across two rows of a context; if the
+query depends on these rows, also their products with x_q x_qᵀ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class FeatureMoments:
 
     @classmethod
     def independent(cls, sigma_x: np.ndarray, fourth: np.ndarray) -> FeatureMoments:
-        """Independent rows, of which the fourth moment is given."""
+        """Moments of independent rows with this fourth moment."""
         pair = np.multiply.outer(sigma_x, sigma_x)
         with_query = (np.multiply.outer(sigma_x, moment) for moment in (fourth, pair))
         return cls(sigma_x, fourth, pair, *with_query)
@@ -44,12 +44,12 @@ class FeatureMoments:
 
     @classmethod
     def measured(cls, x: np.ndarray) -> FeatureMoments:
-        """Averages over contexts, the last row of each the query: [contexts, n + 1, d]. With n = 1,
-        moments of two rows besides the query are 0, and not needed."""
+        """Averages over contexts [contexts, n + 1, d], whose last row is the query. With n = 1,
+        moments of two other rows are 0, and not needed."""
         return PooledMoments([x]).mean(np.ones(1))
 
     def to_dict(self) -> dict[str, Any]:
-        """Packed, as JSON can say it."""
+        """Packed arrays, for JSON."""
         pack = packing(len(self.sigma_x))
         found = {}
         for name, array in vars(self).items():
@@ -77,7 +77,7 @@ class PooledMoments:
         self._position = packing(found[0][2]).position
 
     def mean(self, weights: np.ndarray) -> FeatureMoments:
-        """A context counts with the weight of its set."""
+        """The average with these weights of sets; every context counts with its set's weight."""
         shares = weights * self._counts
         shares = shares / shares.sum()
         means = (np.tensordot(shares, averages, 1) for averages in self._averages)
@@ -114,7 +114,7 @@ def _sums(x: np.ndarray, rows: np.ndarray, cols: np.ndarray) -> tuple[np.ndarray
 
 
 def _unpack(array: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """Every packed axis to two."""
+    """Unpack every axis to two."""
     for axis in range(array.ndim):
         array = array.take(position, axis=2 * axis)
     return array

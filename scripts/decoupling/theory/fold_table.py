@@ -1,4 +1,4 @@
-"""What theory predicts of a table's fold, from its training units."""
+"""Predicted risks of a table's fold, from its training units."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .theorems_general_x import GENERAL_X
 def fold_table(
     mix: TaskMixture, moments: FeatureMoments, lengths: Sequence[int], label_power: float
 ) -> list[dict[str, Any]]:
-    """Risks, also over the data's E[y²], of the closed forms at every n with x as in the paper,
-    Gaussian (`theorem`); with the measured moments of x (`measured`); and with its measured fourth
-    moment but independent rows (`independent`)."""
+    """Risks of the closed forms at every n, also over the data's E[y²]: for Gaussian x as in the
+    paper (`theorem`), for the measured moments of x (`measured`), and for independent rows with the
+    measured fourth moment (`independent`)."""
     independent = FeatureMoments.independent(mix.sigma_x, moments.fourth)
     rows = []
     for n in lengths:

@@ -19,7 +19,7 @@ from ..problem.mixture import TaskMixture
 
 @dataclass(frozen=True, eq=False)
 class GeneralSolution:
-    """Its risk, and ŷ = x_qᵀ(Wg + v_k) reaches it; for `joint_heads`, with y_i − x_iᵀμ_k in g."""
+    """ŷ = x_qᵀ(Wg + v_k) reaches the risk; for `joint_heads`, g has y_i − x_iᵀμ_k for y_i."""
 
     risk: float
     weight: np.ndarray  # W: [d, d]
@@ -28,7 +28,7 @@ class GeneralSolution:
 
 @dataclass(frozen=True, eq=False)
 class _Form:
-    """Risk = power − 2⟨linear, w⟩ + ⟨w, Hw⟩ over the entries w of W; and what prompts add."""
+    """Risk = power − 2⟨linear, w⟩ + ⟨w, Hw⟩ over the entries w of W; and terms of prompts."""
 
     power: float  # E[y²]
     linear: np.ndarray  # E[y x_q ⊗ g]: [d²]
@@ -43,7 +43,7 @@ class _Form:
 
 
 def _form(second: np.ndarray, noise: float, moments: FeatureMoments, n: int) -> _Form:
-    """For β with this second moment."""
+    """The form for β with this second moment."""
     dim = len(second)
     inner = n * np.einsum("acbfge,fg->abce", moments.query_fourth, second)
     inner += n * (n - 1) * np.einsum("acbfge,fg->abce", moments.query_pair, second)
@@ -88,8 +88,8 @@ def joint(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSolution:
 
 
 def joint_heads(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSolution:
-    """Theorem 4: a head takes μ_k out of the context's labels, the prompt puts it back. As there, W
-    is the same for all tasks."""
+    """Theorem 4: a head subtracts μ_k from the context's labels, and the prompt adds it again. W is
+    the same for all tasks."""
     form = _form(mix.debiased_cov, mix.noise_var, moments, n)
     weight = np.linalg.solve(form.square, form.linear)
     risk = form.power - form.linear @ weight

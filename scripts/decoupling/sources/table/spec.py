@@ -19,7 +19,7 @@ from .tokens import Contexts, draw, kind_of
 
 log = logging.getLogger(__name__)
 
-DESIGN_CONTEXTS = 100  # of every unit, for the moments of x
+DESIGN_CONTEXTS = 100  # per unit, for the moments of x
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Fold:
 
     mix: TaskMixture
     groups: list[str]
-    training: list[Unit]  # standardised, as are those held out
+    training: list[Unit]  # standardised, as the held-out ones
     held_out: list[Unit]
     intercept: bool
     differences: bool
@@ -46,7 +46,7 @@ class Fold:
         return self._draw(Stream.REPORT, self.held_out, n)
 
     def moment_contexts(self) -> Contexts:
-        """For the moments of x: of the training units, at the longest n."""
+        """Contexts of the training units at the longest n, for the moments of x."""
         return self._draw(Stream.DESIGN, self.training, self.longest, DESIGN_CONTEXTS)
 
     def _draw(
@@ -87,7 +87,7 @@ def make_spec(name: str, block: Mapping[str, Any], longest: int) -> str:
 
 
 def read_fold(text: str, table: str) -> Fold:
-    """A fold of its spec and the table."""
+    """A fold, from its spec and the table."""
     fields = json.loads(text)
     extra = fields["table"]
     block, base = extra["block"] | {"table": table}, fields["name"].rpartition(".fold")[0]
