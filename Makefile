@@ -63,11 +63,11 @@ lint: $(VENV)/installed
 unit: $(VENV)/torch
 	$(BIN)/pytest -n 2 tests/unit
 
-# The same as on two older processors: they round sums in other ways, and no test may hang on that.
+# Tests that compute, as on two older processors: they round sums in other ways, and no test may hang on that.
 unit-processors: $(VENV)/torch
-	OPENBLAS_CORETYPE=Haswell NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL" $(BIN)/pytest -n 2 tests/unit
+	OPENBLAS_CORETYPE=Haswell NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL" $(BIN)/pytest -n 2 -m numerical tests/unit
 	OPENBLAS_CORETYPE=Prescott NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL" NUMBA_CPU_NAME=nehalem \
-		$(BIN)/pytest -n 2 tests/unit
+		$(BIN)/pytest -n 2 -m numerical tests/unit
 
 workflow: $(VENV)/torch
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" tests/workflow
