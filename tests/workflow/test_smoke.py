@@ -27,12 +27,15 @@ TABLES = {"bdf", "star", "star_differences", "vietnam", "vietnam_total"}  # sett
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Each setting at its least and its largest n."""
+    """Every setting at its least and its largest n, tables in two folds."""
     made = copy_sources(tmp_path_factory.mktemp("smoke") / "project")
     config = made.config
     for block in config["settings"].values():
         block["n"] = sorted({min(block["n"]), max(block["n"])})
+        if "table" in block:
+            block["folds"] = 2
     config["figures"]["mixtures"]["count"] = 20
+    config["figures"]["softmax_heads"]["n"] = [50]
     made.write_config(config)
     made.snakemake("--config", "protocol=smoke")
     return made
