@@ -113,8 +113,8 @@ class Transformer(Model):
             for i, x in enumerate((asking, known, known))
         )
         # heads are slices of the width: [seeds, B, heads, tokens, numbers]
-        heard = functional.scaled_dot_product_attention(*(x.transpose(-2, -3) for x in parts))
-        added = _linear(heard.transpose(-2, -3).flatten(-2), own["attention"][:, 3])
+        attended = functional.scaled_dot_product_attention(*(x.transpose(-2, -3) for x in parts))
+        added = _linear(attended.transpose(-2, -3).flatten(-2), own["attention"][:, 3])
         return (state[:, :, -1:] if only_query else state) + added
 
 
