@@ -63,11 +63,11 @@ lint: $(VENV)/installed
 unit: $(VENV)/torch
 	$(BIN)/pytest -n 2 tests/unit
 
-# The same as on two older processors: they round sums in other ways, and no test may hang on that.
+# Tests that compute, as on two older processors: they round sums in other ways, and no test may hang on that.
 unit-processors: $(VENV)/torch
-	OPENBLAS_CORETYPE=Haswell NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL" $(BIN)/pytest -n 2 tests/unit
+	OPENBLAS_CORETYPE=Haswell NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL" $(BIN)/pytest -n 2 -m numerical tests/unit
 	OPENBLAS_CORETYPE=Prescott NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL" NUMBA_CPU_NAME=nehalem \
-		$(BIN)/pytest -n 2 tests/unit
+		$(BIN)/pytest -n 2 -m numerical tests/unit
 
 workflow: $(VENV)/torch
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" tests/workflow
@@ -76,7 +76,7 @@ slow: $(VENV)/torch
 	$(BIN)/pytest -n 2 --dist loadfile -m slow tests/workflow
 
 test-system: $(VENV)/torch
-	$(BIN)/pytest -rs tests/system
+	$(BIN)/pytest -rs -n 2 --dist loadfile tests/system
 
 clean:
 	rm -rf data/specs data/theory data/bayes data/identity data/sampled data/tables data/laptop data/exact data/paper data/smoke figures/*.pdf figures/*.png report.html report.zip explorer.html logs benchmarks/results .snakemake .kernels

@@ -25,7 +25,7 @@ rule all:
     input:
         expand(
             "figures/{figure}.{format}",
-            figure=[*CONFIG.figures, "scoreboard"],
+            figure=CONFIG.figures,
             format=["pdf", "png"],
         ),
         expand(

@@ -27,7 +27,7 @@ from decoupling.models.curve import Curve  # noqa: E402
 from decoupling.plan.read import load, of_clone  # noqa: E402
 from decoupling.sources.gaussian.contexts import GaussianContexts  # noqa: E402
 from decoupling.theory.optimum import optima  # noqa: E402
-from decoupling.theory.sampled import draw_mixture  # noqa: E402
+from decoupling.theory.random_mixtures import draw_mixture  # noqa: E402
 from decoupling.train.loop import train  # noqa: E402
 from shorter import add_share, shorter  # noqa: E402
 

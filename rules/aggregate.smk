@@ -1,5 +1,4 @@
-# Needs all runs of a setting. Makes its risks, the best seed of every curve point, and keeps that
-# seed's parameters.
+# Needs all runs of a setting. Makes the risks and parameters of the best seed of every curve point.
 
 
 rule aggregate:
@@ -25,7 +24,7 @@ rule aggregate:
         optimum=lambda wildcards: jobs.canonical_json(jobs.optimum_curves(setting(wildcards))),
         remedy=lambda wildcards: jobs.remedy(protocol(wildcards), setting(wildcards)),
     shell:
-        # bash's own printf knows no limit on arguments, which thousands of names would reach
+        # bash's built-in printf has no limit on arguments, which thousands of names would exceed
         r"printf '%s\n' {input.runs} '' {input.parameters} | python {params.scripts:q}/aggregate.py"
         " --spec {input.spec} --theory {input.theory} --optimum {params.optimum:q}"
         " --remedy {params.remedy:q} --risks {output.risks} --parameters {output.parameters} 2> {log}"

@@ -1,5 +1,5 @@
-# Needs the parameters of all settings with the same mixture. Makes, for models without a theorem,
-# how they compare on common held-out contexts with what they contain.
+# Needs the parameters of all settings with the same mixture. Makes the bounds of models without a
+# theorem: comparisons with their special cases on common held-out contexts.
 
 
 rule bounds:

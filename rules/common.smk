@@ -1,5 +1,5 @@
-# Reads the config, and says which code a job uses. What is `localrule` takes seconds; on a cluster
-# it stays with the main process; training and bounds are submitted.
+# Reads the config, and makes digests of the code of jobs. Rules with `localrule` take seconds and stay
+# with the main process on a cluster; training, bounds and bootstraps are submitted.
 
 import os
 import re
@@ -8,8 +8,8 @@ from functools import cache
 
 from snakemake.exceptions import WorkflowError
 
-# `python` in rules is the one Snakemake runs in, also where its environment is not activated; a
-# conda environment, activated later, still comes first.
+# `python` in rules is Snakemake's, also if its environment is not activated; a conda environment,
+# activated later, still comes first.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
 
 # The library is used in place, so that a clone needs no installation step of its own.
@@ -21,8 +21,8 @@ from decoupling.plan import comparisons, duration, jobs
 from decoupling.plan.code import code_digest
 from decoupling.plan.read import load, of_clone
 
-# Files of the clone are no inputs but parameters, and those are digests: a clone can be moved, and
-# results can be elsewhere, without a rerun. (A Path as a parameter is not recorded; a text is.)
+# Files of the clone are not inputs but parameters, as digests: a clone can be moved, and results can
+# be elsewhere, without a rerun. (Snakemake records texts as parameters, but no Paths.)
 PUBLISHED = ROOT / "data/published/authors_risks.csv"
 
 try:
@@ -30,11 +30,11 @@ try:
 except InputError as error:
     raise WorkflowError(f"The config has problems:\n{error}") from None
 
-FIRST = 10**12  # priority of what trainings need, so that the longest of them can be chosen
+FIRST = 10**12  # priority of jobs before training, so that the longest training can start first
 
 
 def one_of(names):
-    """A pattern of these names; of nothing, where there are none."""
+    """A pattern that matches these names alone."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
@@ -66,12 +66,12 @@ def longest_first(wildcards):
 
 @cache
 def code(script, *loaded, data=()):
-    """Digest of a script, of the library as far as it uses it, and of files of the clone."""
+    """Digest of a script, of the library's modules that it uses, and of files of the clone."""
     return code_digest(SCRIPTS / script, *loaded, data=filter(None, data))
 
 
 def overlaid(wildcards):
-    """The authors' risks, where a figure shows them."""
+    """The file of the authors' risks, if a figure shows them."""
     return PUBLISHED if figure(wildcards).needs(CONFIG).get("published") else ""
 
 

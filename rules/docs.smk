@@ -12,7 +12,7 @@ rule page_tables:
             "data/theory/{setting}.parquet",
             setting=[*PAGE_SETTINGS, "shared", "softmax_clean", "softmax_noisy", "transformer"],
         ),
-        # asked for with the page only: a config may do without these figures
+        # functions, as a config may be without these figures
         sampled=lambda wildcards: jobs.figure_files(CONFIG, "mixtures")["sampled"],
         identity=lambda wildcards: jobs.figure_files(CONFIG, "identity")["identity"],
     output:

@@ -11,7 +11,7 @@ rule explorer:
         specs=expand("data/specs/{setting}.json", setting=EXPLORED),
         bayes=expand("data/bayes/{setting}.parquet", setting=EXPLORED),
     output:
-        # linked from the report, not in it: browsers open nothing that long inside a page
+        # linked from the report, not in it: browsers do not open such long data inside a page
         page="explorer.html",
     log:
         "logs/explorer.log",

@@ -1,4 +1,4 @@
-# Needs what a figure's kind asks for, of the settings on it. Makes the figure, as PDF and PNG.
+# Needs the tables that a figure is drawn from. Makes the figure, as PDF and PNG.
 
 
 rule figure:
@@ -32,10 +32,10 @@ rule figure:
         ),
         published=overlaid,
         kind=lambda wildcards: figure(wildcards).kind,
-        drawing=lambda wildcards: jobs.canonical_json(figure(wildcards).drawing(CONFIG)),
+        plot_spec=lambda wildcards: jobs.canonical_json(figure(wildcards).plot_spec(CONFIG)),
         note=lambda wildcards: figure(wildcards).note(CONFIG),
         tables=lambda wildcards: jobs.canonical_json(jobs.figure_files(CONFIG, wildcards.figure)),
     shell:
-        "python {params.scripts:q}/figure.py --kind {params.kind} --drawing {params.drawing:q}"
+        "python {params.scripts:q}/figure.py --kind {params.kind} --plot-spec {params.plot_spec:q}"
         " --note {params.note:q} --specs {input.specs} --tables {params.tables:q}"
         " --published {params.published:q} --pdf {output.pdf} --png {output.png} 2> {log}"

@@ -1,5 +1,5 @@
-# Needs risks, theory and bounds of all settings, and the authors' published risks. Makes the scoreboard,
-# a row per trained curve, as a table, as Markdown, as a web page and as a heat map.
+# Needs risks, theory and bounds of all settings, and the authors' published risks. Makes the
+# scoreboard, a row per trained curve, as a table, as Markdown and as a web page.
 
 
 rule scoreboard:
@@ -19,7 +19,7 @@ rule scoreboard:
             "data/{protocol}/scoreboard.html",
             caption="../report/scoreboard.rst",
             category="Scoreboard",
-            labels={"view": "Table of all curves"},
+            labels={"figure": "Table of all curves"},
         ),
     log:
         "logs/{protocol}/scoreboard.log",
@@ -39,29 +39,3 @@ rule scoreboard:
         " --note {params.note:q} --risks {input.risks} --theory {input.theory}"
         " --bounds {input.bounds} --published {params.published:q} --table {output.table}"
         " --markdown {output.markdown} --page {output.page} 2> {log}"
-
-
-rule heatmap:
-    input:
-        table=f"data/{CONFIG.protocol.name}/scoreboard.parquet",
-    output:
-        pdf="figures/scoreboard.pdf",
-        png=report(
-            "figures/scoreboard.png",
-            caption="../report/heatmap.rst",
-            category="Scoreboard",
-            labels={"view": "Heat map of one-layer curves"},
-        ),
-    log:
-        "logs/figures/scoreboard.log",
-    localrule: True
-    conda:
-        "../envs/pipeline.yaml"
-    threads: 1
-    params:
-        scripts=SCRIPTS,
-        code=code("heatmap.py"),
-        note=CONFIG.protocol.note(comparisons.scored_curves(CONFIG, with_references=True)),
-    shell:
-        "python {params.scripts:q}/heatmap.py --table {input.table} --note {params.note:q}"
-        " --pdf {output.pdf} --png {output.png} 2> {log}"

@@ -1,4 +1,4 @@
-# Needs the parameters of softmax attention. Makes what share of its attention prompts have.
+# Needs the parameters of softmax attention. Makes the prompts' share of its attention.
 
 
 rule prompt_share:
@@ -17,7 +17,7 @@ rule prompt_share:
         scripts=SCRIPTS,
         code=lambda wildcards: code("prompt_share.py", *jobs.modules(setting(wildcards))),
         source=lambda wildcards: setting(wildcards).source,
-        members=lambda wildcards: jobs.curves_text(PromptShare.drawn(setting(wildcards))),
+        members=lambda wildcards: jobs.curves_text(PromptShare.prompted_curves(setting(wildcards))),
     shell:
         "python {params.scripts:q}/prompt_share.py --source {params.source} --spec {input.spec}"
         " --members {params.members:q} --parameters {input.parameters}"

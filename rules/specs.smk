@@ -1,5 +1,5 @@
-# Needs a setting's block of the config. Makes its numbers, fully expanded. They are worked out when
-# the config is checked, so that an edit that does not change them reruns nothing.
+# Needs a setting's block of the config. Makes its numbers, fully expanded. They are computed when the
+# config is checked, so that an edit that does not change them reruns nothing.
 
 
 rule spec:

@@ -1,6 +1,6 @@
-# Needs a table of real data: a user's own, or one that a rule makes from a package. Makes a spec for
-# each fold of units, what theory predicts of it, and would have of other units, risks on the units
-# it holds out, and all folds together.
+# Needs a table of real data: a user's file, or one that rule `table` makes from a package. Makes for
+# each fold of units a spec, predicted risks with their bootstrap, and held-out risks; then a summary
+# of all folds.
 
 
 rule table:

@@ -1,6 +1,6 @@
-# Needs a spec. Makes what is computed, not trained: closed forms and the numerical optimum; and, where
-# figures or bounds ask for them, the Bayes-optimal risk, and what it is worth to be told the task.
-# Random mixtures need no spec.
+# Needs a spec. Makes computed risks: closed forms and the numerical optimum; for figures and bounds
+# that need them, also the Bayes-optimal risk and the value of knowing the task. Random mixtures need
+# no spec.
 
 
 rule theory:

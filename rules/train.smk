@@ -1,5 +1,5 @@
-# Needs a spec, and the table of one that has rows. Makes one file of runs per (setting, n, block of seeds): every model, depth and
-# arm of the setting, trained by the protocol in the file's name.
+# Needs a spec, and its table if it has one. Makes a file of runs per (setting, n, block of seeds):
+# every model, depth and arm of the setting, trained by the protocol in the file's name.
 
 
 rule train:

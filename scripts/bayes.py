@@ -1,8 +1,13 @@
 """Simulate the Bayes-optimal predictor of a setting."""
 
-from decoupling.tables import BAYES
-from decoupling.theory.bayes import bayes_table
-from decoupling.theory.command import tabulate
+from pathlib import Path
 
-if __name__ == "__main__":
-    tabulate(__doc__, bayes_table, BAYES)
+from decoupling import cli
+from decoupling.problem.mixture import TaskMixture
+from decoupling.tables import BAYES, write_table
+from decoupling.theory.bayes import bayes_table
+
+
+@cli.command
+def main(spec: Path, n: list[int], output: Path) -> None:
+    write_table(output, bayes_table(TaskMixture.from_json(spec.read_text()), n), BAYES)

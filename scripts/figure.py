@@ -1,31 +1,30 @@
 """Draw a figure of the config."""
 
-import argparse
-import json
 from pathlib import Path
+from typing import Annotated
 
-from decoupling import figures
+from decoupling import cli, figures
 from decoupling.figures.style import save
 from decoupling.problem.mixture import TaskMixture
-from decoupling.tables import FIGURE_TABLES, damage_named, read_all, read_published
+from decoupling.tables import FIGURE_TABLES, read_all, read_published
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kind", required=True, help="which of decoupling/figures draws it")
-    parser.add_argument("--drawing", required=True, type=json.loads, help="what to draw, as JSON")
-    parser.add_argument("--note", required=True, help="small print")
-    for name in ("--specs", "--published"):
-        parser.add_argument(name, required=True, type=Path, nargs="*")
-    parser.add_argument("--tables", required=True, type=json.loads, help="files by table, as JSON")
-    parser.add_argument("--pdf", required=True, type=Path)
-    parser.add_argument("--png", required=True, type=Path)
-    args = parser.parse_args()
-    mixtures = [TaskMixture.from_json(path.read_text()) for path in args.specs]
-    with damage_named():
-        tables = {
-            name: read_all(map(Path, args.tables.get(name, [])), schema)
-            for name, (schema, _) in FIGURE_TABLES.items()
-        }
-    tables["specs"] = {mix.name: mix for mix in mixtures}
-    tables["published"] = read_published(args.published)
-    save(figures.load(args.kind).draw(args.drawing, tables, args.note), args.pdf, args.png)
+
+@cli.command
+def main(
+    kind: Annotated[str, "the module of decoupling/figures that draws it"],
+    plot_spec: Annotated[dict, "what to draw, as JSON"],
+    note: Annotated[str, "small print"],
+    tables: Annotated[dict, "files by table, as JSON"],
+    pdf: Path,
+    png: Path,
+    specs: list[Path] = (),
+    published: list[Path] = (),
+) -> None:
+    mixtures = [TaskMixture.from_json(path.read_text()) for path in specs]
+    read = {
+        name: read_all(map(Path, tables.get(name, [])), schema)
+        for name, (schema, _) in FIGURE_TABLES.items()
+    }
+    read["specs"] = {mix.name: mix for mix in mixtures}
+    read["published"] = read_published(published)
+    save(figures.load(kind).draw(plot_spec, read, note), pdf, png)

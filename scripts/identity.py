@@ -1,8 +1,13 @@
-"""Simulate what it is worth to be told the task of a context, in a setting."""
+"""Simulate what it is worth to know the task of a context, in a setting."""
 
-from decoupling.tables import IDENTITY
-from decoupling.theory.command import tabulate
-from decoupling.theory.identity import identity_table
+from pathlib import Path
 
-if __name__ == "__main__":
-    tabulate(__doc__, identity_table, IDENTITY)
+from decoupling import cli
+from decoupling.problem.mixture import TaskMixture
+from decoupling.tables import IDENTITY, write_table
+from decoupling.theory.task_inference import identity_table
+
+
+@cli.command
+def main(spec: Path, n: list[int], output: Path) -> None:
+    write_table(output, identity_table(TaskMixture.from_json(spec.read_text()), n), IDENTITY)

@@ -1,16 +1,16 @@
 """Write the tables of docs/reproduction.md between its markers."""
 
-import argparse
 import json
-import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
+from decoupling import cli
+from decoupling.analysis import page_tables, page_tables_beyond
+from decoupling.analysis.page import filled
+from decoupling.errors import InputError
 from decoupling.files import atomic_path
-from decoupling.results import page_tables, page_tables_beyond
-from decoupling.results.page import PageError, filled
 from decoupling.tables import IDENTITY, SAMPLED, THEORY, read_all, read_published
 
 READERS = {
@@ -20,37 +20,39 @@ READERS = {
 }
 
 
-def kept(folder: Path) -> dict[str, Any]:
-    """The files of data/reference that tables are made of, by name."""
+def results(folder: Path) -> dict[str, Any]:
+    """The kept results that tables are made from, by the file's name."""
     paths = sorted(folder.iterdir())
     return {path.stem: READERS[path.suffix](path) for path in paths if path.suffix in READERS}
 
 
 def recipes(folder: Path) -> dict[str, str]:
-    """Those that are tables already."""
+    """The kept tables of recipes, in Markdown already."""
     return {path.stem: path.read_text() for path in sorted(folder.glob("recipe*.md"))}
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--page", required=True, type=Path)
-    parser.add_argument("--kept", required=True, type=Path, help="data/reference")
-    for name in ("--theory", "--sampled", "--identity", "--published"):
-        parser.add_argument(name, required=True, type=Path, nargs="+")
-    parser.add_argument("--output", required=True, type=Path)
-    args = parser.parse_args()
+@cli.command
+def main(
+    page: Path,
+    kept: Annotated[Path, "data/reference"],
+    theory: list[Path],
+    sampled: list[Path],
+    identity: list[Path],
+    published: list[Path],
+    output: Path,
+) -> None:
     data = SimpleNamespace(
-        **kept(args.kept),
-        theory=read_all(args.theory, THEORY),
-        sampled=read_all(args.sampled, SAMPLED),
-        identity=read_all(args.identity, IDENTITY),
-        published=read_published(args.published),
+        **results(kept),
+        theory=read_all(theory, THEORY),
+        sampled=read_all(sampled, SAMPLED),
+        identity=read_all(identity, IDENTITY),
+        published=read_published(published),
     )
     queries = page_tables.TABLES | page_tables_beyond.TABLES
     try:
-        made = recipes(args.kept) | {name: table(data) for name, table in queries.items()}
-        page = filled(args.page.read_text(), made)
-    except PageError as error:
-        sys.exit(f"{args.page}: {error}")
-    with atomic_path(args.output) as temporary:
-        temporary.write_text(page)
+        made = recipes(kept) | {name: table(data) for name, table in queries.items()}
+        text = filled(page.read_text(), made)
+    except InputError as error:
+        raise InputError([f"{page}: {problem}" for problem in error.problems]) from error
+    with atomic_path(output) as temporary:
+        temporary.write_text(text)

@@ -1,36 +1,23 @@
-"""Put the folds of a table together: held-out risks, standard errors, and what theory predicts."""
+"""Put the folds of a table together: held-out risks, standard errors, and predicted risks."""
 
-import argparse
 from pathlib import Path
 
-from decoupling.results.real import real_rows
-from decoupling.tables import (
-    HELD_OUT,
-    REAL,
-    REDRAWN,
-    RISKS,
-    THEORY,
-    damage_named,
-    read_all,
-    write_table,
-)
+from decoupling import cli
+from decoupling.analysis.cross_validation import real_rows
+from decoupling.tables import HELD_OUT, REAL, REDRAWN, RISKS, THEORY, read_all, write_table
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--setting", required=True)
-    for name in ("--specs", "--risks", "--theory", "--redrawn", "--held-out"):
-        parser.add_argument(name, required=True, type=Path, nargs="+")
-    parser.add_argument("--output", required=True, type=Path)
-    args = parser.parse_args()
-    specs = [path.read_text() for path in args.specs]
-    with damage_named():
-        tables = [
-            read_all(paths, schema)
-            for paths, schema in (
-                (args.held_out, HELD_OUT),
-                (args.theory, THEORY),
-                (args.redrawn, REDRAWN),
-                (args.risks, RISKS),
-            )
-        ]
-    write_table(args.output, real_rows(args.setting, *tables, specs), REAL)
+
+@cli.command
+def main(
+    setting: str,
+    specs: list[Path],
+    risks: list[Path],
+    theory: list[Path],
+    redrawn: list[Path],
+    held_out: list[Path],
+    output: Path,
+) -> None:
+    files = {HELD_OUT: held_out, THEORY: theory, REDRAWN: redrawn, RISKS: risks}
+    tables = [read_all(paths, schema) for schema, paths in files.items()]
+    rows = real_rows(setting, *tables, [path.read_text() for path in specs])
+    write_table(output, rows, REAL)

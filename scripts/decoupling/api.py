@@ -1,4 +1,4 @@
-"""What a notebook needs: a mixture in the config's words, what theory says of it, and the optimum.
+"""The interface for notebooks: mixtures in the config's words, their theorems and optima.
 
 import decoupling as dc
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NAME = "mixture"
 
 
-def Mixture(  # noqa: N802, as it is called like what it makes
+def Mixture(  # noqa: N802, a function with the name of what it returns
     *,
     d: int,
     weights: Any,
@@ -36,7 +36,7 @@ def Mixture(  # noqa: N802, as it is called like what it makes
 ) -> TaskMixture:
     """A mixture of K tasks, with the keys of a setting in the config (config/README.md).
 
-    Lists may be NumPy arrays. Whatever is wrong is a ValueError with a line for each problem.
+    Lists may be NumPy arrays. A ValueError has a line for each problem.
     """
     block = {"d": d, "weights": weights, "means": means, "covs": covs}
     block |= {"cov_base": cov_base, "sigma_x": sigma_x, "noise_var": noise_var}

@@ -1,4 +1,4 @@
-"""What there is in a folder of models, kinds of figures or sources: a file is all it takes."""
+"""Plug-ins are found by their folder: models, kinds of figures, sources, optimisers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ def names(package: str) -> list[str]:
 
 
 def members(package: str, attribute: str) -> dict[str, type]:
-    """What a package's modules have under a name, by module; helpers have nothing."""
+    """The attribute of this name in each module of a package that has it, by module."""
     found = {name: vars(import_module(f"{package}.{name}")) for name in names(package)}
     return {name: module[attribute] for name, module in found.items() if attribute in module}

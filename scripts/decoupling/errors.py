@@ -1,21 +1,30 @@
-"""What is wrong with what somebody wrote: a line for each problem, and what counts as a number."""
+"""Errors in a user's input, with a line for each problem; and checks of numbers."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 
 class InputError(ValueError):
-    """A config or a table that is not as it should be; `problems` has a line each."""
+    """A user's mistake in a config, table or request; `problems` has a line for each."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = problems
 
 
+class TableError(RuntimeError):
+    """The Parquet file `path` is damaged, or lacks a column."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(f"{path}: {what}")
+        self.path = path
+
+
 class Problems:
-    """Collects what is wrong with one block of the config, `path`, to be raised together."""
+    """Collects the problems of the config's block `path`, to raise them together."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -32,7 +41,7 @@ class Problems:
 
 
 def number_as_text(value: Any) -> str | None:
-    """What to say of a text that was meant as a number; None for anything else."""
+    """The message for a text that was meant as a number; None for anything else."""
     try:
         number = float(value) if isinstance(value, str) else None
     except ValueError:
@@ -44,7 +53,7 @@ def number_as_text(value: Any) -> str | None:
 
 
 def is_finite(value: Any) -> bool:
-    """Whether it is a number that double precision has."""
+    """Whether double precision can represent the number."""
     try:
         return is_number(value) and math.isfinite(value)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Atomic writing: a file is complete or absent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 def atomic_path(path: Path) -> Iterator[Path]:
     """A temporary path beside `path` that takes its place when the block ends without error.
 
-    What a killed writer left behind goes with it.
+    Temporary files that a killed process left are deleted too.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)

@@ -1,19 +1,18 @@
 """Parquet tables: their columns, and how they are written and read.
 
-pandas comes with the first table that is read or written, so that importing this is quick.
+pandas is imported when the first table is read, so that importing this module is quick.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .errors import InputError, TableError
 from .files import atomic_path
 
 if TYPE_CHECKING:
@@ -33,12 +32,12 @@ def columns(**types: type) -> pa.Schema:
     return pa.schema([(name, ARROW[kind]) for name, kind in types.items()])
 
 
-POINT = {"setting": str, "n": int, "model": str, "layers": int, "arm": str}  # of a trained curve
+POINT = {"setting": str, "n": int, "model": str, "layers": int, "arm": str}  # of a curve
 RISK = {"risk": float, "risk_se": float}
 SEEDS = {"best_seed": int, "median": float, "seeds_ok": int, "seeds_total": int}
 
 # `status` is ok, diverged or stopped (by halving); the best seed is chosen by `selection_risk`;
-# `tail_share` is what the largest 0.1% of the held-out contexts have in the risk (without σ²)
+# `tail_share` is the share of the risk (without σ²) in the largest 0.1% of held-out squared errors
 RUNS = columns(
     **POINT, seed=int, **RISK, iterations=int, status=str, selection_risk=float, tail_share=float
 )
@@ -47,11 +46,11 @@ RISKS = columns(
     seeds_stopped=int, above_optimum=float,
 )  # fmt: skip
 # `above_optimum` is the risk over the optimum, less 1, where theory knows it
-# Of the best seed, a row per parameter; `values` in C order
+# A row per parameter of the best seed; `values` in C order
 PARAMETERS = columns(**POINT, seed=int, name=str, shape=list[int], values=list[float])
 BAYES_BOUND = "Bayes"
-BASELINE = "baseline"  # in the column `model`, of what is not trained
-# `excess` is how far the risk is above what bounds it: an arm, a depth, or Bayes from below
+BASELINE = "baseline"  # the column `model` of predictors that are not trained
+# `excess` is the risk less that of the bound: an arm or a depth from above, Bayes from below
 BOUNDS = columns(**POINT, bound=str, excess=float, excess_se=float, holds=bool)
 # `curve` says which reference: theorem, optimum, centred or energy
 THEORY = columns(setting=str, n=int, curve=str, arm=str, risk=float, normalized=float)
@@ -61,21 +60,21 @@ IDENTITY = columns(
     **{"setting": str, "n": int, "arm": str, "told": str, **RISK},
     **dict.fromkeys(("normalized", "normalized_se", "wrong", "wrong_se"), float),
 )
-SAMPLED = columns(  # `mixture` is its number
+SAMPLED = columns(  # `mixture` is the number of the mixture
     **{"mixture": int, "d": int, "K": int, "n": int, "noise_var": float},
     **{"curve": str, "arm": str, "risk": float, "normalized": float},
 )
 # A row per predictor, n and held-out unit; `setting` is the fold, `model` can be `baseline`
 HELD_OUT = columns(**POINT, group=str, unit=str, cluster=str, risk=float, label_power=float)
-PREDICTIONS = ("theorem", "measured", "independent")  # curves of theory, of a fold
-# What theory says of a fold in a draw of the bootstrap; `gate` is E[y²] predicted over measured
+PREDICTIONS = ("theorem", "measured", "independent")  # the column `curve` of a fold's theory
+# A fold's theory in a draw of the bootstrap; `gate` is E[y²] predicted over measured
 REDRAWN = columns(
     setting=str, draw=int, n=int, curve=str, arm=str, risk=float, gate=float
 )  # fmt: skip
-# All folds; risks are over the data's E[y²], `label_power`, unless they are called risks. `gain` is
-# over plain, `over_shared` over shared, `over_mean` over the group's mean; `theorem`, `measured`
-# and `independent` are what theory predicts, and `<curve>_gain` of the gain; their `_se` is of the
-# difference from what was measured, drawn together. `gate` is E[y²] predicted over measured
+# All folds together. Columns not called risk are divided by the data's E[y²], `label_power`. `gain`
+# is over plain, `over_shared` over shared, `over_mean` over the group's mean. `theorem`, `measured`
+# and `independent` are predicted risks, `<curve>_gain` predicted gains; their `_se` are standard
+# errors of the paired difference from the measured one. `gate` is E[y²] predicted over measured
 REAL = columns(
     **POINT, **RISK, normalized=float, normalized_se=float, gain=float, gain_se=float,
     over_shared=float, over_shared_se=float, over_mean=float, over_mean_se=float,
@@ -88,8 +87,21 @@ REAL = columns(
 # `head` is 1 for the attention head with the largest `share`, its prompt's mean weight; a tenth
 # of the contexts have a weight below `low`, and a tenth one above `high`
 PROMPT_SHARE = columns(**POINT, head=int, share=float, share_se=float, low=float, high=float)
+# Relative deviations of a curve's risks from its references; `broken` names bounds, in words
+DEVIATIONS = [
+    f"{reference}_{what}"
+    for reference in ("theorem", "optimum", "published", "centred")
+    for what in ("worst", "mean")
+]
+SCOREBOARD = columns(
+    **{"panel": str, "model": str, "layers": int, "arm": str},
+    **dict.fromkeys(DEVIATIONS[:-2], float),
+    **{"seeds_ok_least": int, "verdict": str, "has_theorem": bool},
+    **dict.fromkeys(DEVIATIONS[-2:], float),
+    **{"broken": str, "error_worst": float, "tail_worst": float},
+)
 PUBLISHED = ("setting", "model", "arm", "n", "risk")  # columns of the authors' CSV files
-FIGURE_TABLES = {  # what figures are drawn from: columns, and where the table of a name is
+FIGURE_TABLES = {  # tables that figures are drawn from: columns, and path by name
     "risks": (RISKS, "data/{protocol}/risks/{name}.parquet"),
     "theory": (THEORY, "data/theory/{name}.parquet"),
     "bayes": (BAYES, "data/bayes/{name}.parquet"),
@@ -97,26 +109,10 @@ FIGURE_TABLES = {  # what figures are drawn from: columns, and where the table o
     "sampled": (SAMPLED, "data/sampled/{name}.parquet"),
     "real": (REAL, "data/{protocol}/real/{name}.parquet"),
     "prompt_share": (PROMPT_SHARE, "data/{protocol}/prompt_share/{name}.parquet"),
+    "scoreboard": (SCOREBOARD, "data/{protocol}/{name}.parquet"),
 }
 
 Rows = Sequence[Mapping[str, Any]]
-
-
-class TableError(RuntimeError):
-    """A Parquet file, `path`, that cannot be read as the table it should be."""
-
-    def __init__(self, path: Path, what: str) -> None:
-        super().__init__(f"{path}: {what}")
-        self.path = path
-
-
-@contextmanager
-def damage_named() -> Iterator[None]:
-    """End the program with a line that names the damaged file and the remedy."""
-    try:
-        yield
-    except TableError as error:
-        sys.exit(f"{error}\nTo make it anew: rm {error.path}, then the same command again")
 
 
 def write_table(
@@ -139,14 +135,14 @@ def read_table(path: Path, schema: pa.Schema) -> pd.DataFrame:
 
 
 def read_all(paths: Iterable[Path], schema: pa.Schema) -> pd.DataFrame:
-    """The tables as one; there may be none."""
+    """Tables as one, which is empty if there are no paths."""
     tables = [schema.empty_table(), *(_read(path, schema) for path in paths)]
     return pa.concat_tables(tables).to_pandas()
 
 
 def _read(path: Path, schema: pa.Schema) -> pa.Table:
     try:
-        # Opened as lightly as can be: there may be thousands of files.
+        # The cheapest way to open a file, as there may be thousands.
         table = pq.ParquetFile(path).read(use_threads=False)
     except (OSError, pa.ArrowInvalid) as error:
         raise TableError(path, f"not a readable Parquet file ({error})") from error
@@ -157,8 +153,7 @@ def _read(path: Path, schema: pa.Schema) -> pa.Table:
 
 
 def read_published(paths: Iterable[Path]) -> pd.DataFrame:
-    """The risks that the paper's authors published, of one-layer models; no rows, but the columns,
-    if there are no files."""
+    """One-layer risks that the paper's authors published; without files, no rows."""
     import pandas as pd
 
     tables = [_read_published(path) for path in paths]
@@ -172,5 +167,5 @@ def _read_published(path: Path) -> pd.DataFrame:
     table = pd.read_csv(path)
     missing = [name for name in PUBLISHED if name not in table]
     if missing:
-        raise ValueError(f"{path}: has no column {', '.join(missing)}")
+        raise InputError([f"{path}: has no column {', '.join(missing)}"])
     return table[list(PUBLISHED)]

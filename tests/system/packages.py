@@ -6,6 +6,8 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+from filelock import FileLock
+
 
 class UnavailableError(RuntimeError):
     """Why something can not be had on this machine."""
@@ -20,9 +22,10 @@ def install_packages(packages: Iterable[str], programs: Iterable[str]) -> None:
     if os.geteuid() != 0:
         raise UnavailableError(f"{', '.join(packages)} are missing; installing them needs root")
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for arguments in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
-        done = subprocess.run(
-            ["apt-get", *arguments], env=environment, capture_output=True, text=True
-        )
-        if done.returncode:
-            raise UnavailableError(f"apt-get {arguments[0]} failed: {done.stderr.strip()}")
+    with FileLock("/tmp/apt-get.lock"):  # another worker may be installing
+        for arguments in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
+            done = subprocess.run(
+                ["apt-get", *arguments], env=environment, capture_output=True, text=True
+            )
+            if done.returncode:
+                raise UnavailableError(f"apt-get {arguments[0]} failed: {done.stderr.strip()}")

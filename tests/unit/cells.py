@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from decoupling.results import page_tables, page_tables_beyond
+from decoupling.analysis import page_tables, page_tables_beyond
 
 
 def made(table: str, **data: Any) -> list[list[str]]:

@@ -34,7 +34,7 @@ def test_closed_forms_are_of_arms():
 @pytest.mark.parametrize("arm", OPTIMUM_ARMS)
 def test_an_optimum_is_over_what_its_arm_trains(arm: str):
     trains = ARMS[arm].trains
-    prompts = ("one" if trains.common else "own") if trains.prompts else "none"
+    prompts = ("one" if trains.shared_prompt else "own") if trains.prompts else "none"
     assert OPTIMUM_ARMS[arm] == (trains.weights, prompts, trains.heads)
 
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import torch
 from decoupling import engines, models
+from decoupling.analysis.bounds import ERRORS, bounds, read_parameters
 from decoupling.models.arms import ARMS
 from decoupling.models.attention import Attention
 from decoupling.models.curve import Curve
 from decoupling.plan import comparisons
 from decoupling.problem.streams import Stream
-from decoupling.results.bounds import ERRORS, bounds, read_parameters
 from decoupling.sources.gaussian.contexts import GaussianContexts
 from decoupling.tables import PARAMETERS, read_table, write_table
 from decoupling.train.loop import Trained, train

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from configs import SHIPPED, problems, read
 from decoupling.errors import InputError
-from decoupling.models import Arm
 from decoupling.models.arms import ARMS, Entry
+from decoupling.models.base import Arm
 from decoupling.models.reduced import Reduced
 from decoupling.plan.jobs import setting_runs
 
@@ -147,15 +147,12 @@ BAD = {
         "settings.x.arms: no model of the setting has zero_prompt; remove it",
     ),
     "softmax on a table": (
-        {
-            "settings": {"x": TABLE | {"models": ["softmax"]}},
-            "protocol": {"softmax": dict(RECIPE)},
-        },
+        {"settings": {"x": TABLE | {"models": ["softmax"]}}, "protocol": {"softmax": dict(RECIPE)}},
         "settings.x.models: a table cannot serve softmax; use attention or reduced",
     ),
     "stops of an arm with few iterations": (
         softmax(
-            recipe={"halve_at": [0.5], "halving_group": 2, "arms": {"joint": {"iterations": 1}}},
+            recipe={"halve_at": [0.5], "halving_group": 2, "arms": {"joint": {"iterations": 1}}}
         ),
         "protocols.p.softmax.arms.joint.halve_at: stops would be at iterations [0] of 1; use",
     ),
@@ -228,10 +225,7 @@ BAD = {
         "figures.x.settings: real draws settings of a table, which "
         "settings.one is not; name another, or use kind panel",
     ),
-    "n with a point": (
-        setting(n=[2.0, 5]),
-        "settings.x.n[0]: 2.0 is not a whole number; write 2",
-    ),
+    "n with a point": (setting(n=[2.0, 5]), "settings.x.n[0]: 2.0 is not a whole number; write 2"),
     "n as text": (setting(n=["2"]), "settings.x.n[0]: '2' was read as text; write 2 "),
     "n twice": (setting(n=[1, 1]), "settings.x.n: [1, 1] repeats itself; give every entry once"),
     "n without brackets": (setting(n=5), "settings.x.n: 5 is not a list; write [5]"),
@@ -537,10 +531,7 @@ LOOKS = {
         {"label": "plain"},
         "plain and heads have the same label, 'plain'; change one",
     ),
-    "another's marker": (
-        {"marker": "o"},
-        "plain and heads have the same marker, 'o'; change one",
-    ),
+    "another's marker": ({"marker": "o"}, "plain and heads have the same marker, 'o'; change one"),
     "a marker of lines": (
         {"marker": "+"},
         "heads: '+' is no filled marker; use one of H 8 * d v < >",
@@ -628,7 +619,7 @@ def test_every_protocol_of_the_shipped_config_can_be_active(protocol: str):
 
 def panels(raw: dict, name: str) -> list[dict]:
     made = read(raw)
-    return made.figures[name].drawing(made)["panels"]
+    return made.figures[name].plot_spec(made)["panels"]
 
 
 def test_depth_is_in_the_title_where_nothing_else_says_it():

@@ -31,7 +31,7 @@ SOFTMAX = ("sources.gaussian.contexts", "models.softmax", *ENGINES["softmax"])
 # name: script, and the modules that it loads by name
 JOBS = {
     **{script: (f"{script}.py",) for script in ("aggregate", "theory", "bayes", "identity")},
-    **{script: (f"{script}.py",) for script in ("sample", "scoreboard", "heatmap", "explorer")},
+    **{script: (f"{script}.py",) for script in ("sample", "scoreboard", "explorer")},
     "page_tables": ("page_tables.py",),
     **{
         script: (f"{script}.py",)
@@ -146,7 +146,9 @@ def test_theory_and_drawing_are_not_part_of_training(imported: dict):
             "engines",
             "kernels",
             "train",
+            "cli",
             "discover",
+            "errors",
             "files",
             "tables",
         }
@@ -162,7 +164,7 @@ def test_an_edit_to_arms_reruns_what_shows_them_alone(imported: dict):
     """Neither trainings, of any model, nor what evaluates them, nor theory."""
     users = {name for name in JOBS if "models.arms" in imported[name]}
     drawings = {f"{kind} figure" for kind in figures.kinds()}
-    assert users == drawings | {"heatmap", "explorer", "page_tables"}
+    assert users == drawings | {"explorer", "page_tables"}
 
 
 def test_theory_has_no_code_of_models(imported: dict):

@@ -11,8 +11,8 @@ from decoupling.engines import gram
 from decoupling.engines.gram import CompiledEngine
 from decoupling.engines.gram_torch import BLOCK, Contexts, predictor
 from decoupling.kernels import LARGEST
-from decoupling.models import Model
 from decoupling.models.arms import ARMS
+from decoupling.models.base import Model
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.streams import Stream
 from decoupling.sources.gaussian.contexts import GaussianContexts

@@ -11,8 +11,8 @@ import torch
 from decoupling import engines, models
 from decoupling.engines.base import Engine
 from decoupling.engines.sequences import AutogradEngine
-from decoupling.models import Model
 from decoupling.models.arms import ARMS
+from decoupling.models.base import Model
 from decoupling.problem.streams import Stream
 from decoupling.sources.gaussian.contexts import GaussianContexts
 
@@ -27,9 +27,9 @@ CASES = [
     (module, layers, arm)
     for module, model in models.modules().items()
     for layers in (1, 2)
-    if model.takes(layers)
+    if model.supports_depth(layers)
     for arm in ARMS
-    if model.lacks(ARMS[arm].trains) is None
+    if model.unsupported(ARMS[arm].trains) is None
 ]
 
 

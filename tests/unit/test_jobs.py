@@ -12,7 +12,7 @@ from decoupling import models
 from decoupling.config.protocols import Protocol
 from decoupling.config.settings import Setting
 from decoupling.kernels import LARGEST
-from decoupling.models import Model
+from decoupling.models.base import Model
 from decoupling.plan import duration, jobs
 
 ROOT = Path(__file__).parents[2]

@@ -9,9 +9,9 @@ import mixtures
 import pandas as pd
 import pytest
 import yaml
+from decoupling.analysis.page import percent, span
 from decoupling.plan.read import load, of_clone
-from decoupling.results.page import percent, span
-from decoupling.theory.sampled import draw_mixture
+from decoupling.theory.random_mixtures import draw_mixture
 from decoupling.theory.theorems import THEOREMS
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from decoupling.problem.gaussian_moments import GaussianMoments, population_mome
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.one_layer import OneLayer, risk, risk_and_gradient
 from decoupling.theory.optimum import optima
-from decoupling.theory.sampled import draw_mixture
+from decoupling.theory.random_mixtures import draw_mixture
 from decoupling.theory.solution import Solution
 from decoupling.theory.theorems import CLOSED_FORMS
 from scipy.optimize import minimize
@@ -129,7 +129,7 @@ def test_no_scores_or_prompts_nearby_are_better(case, arm: str):
 
 
 def test_near_the_numerical_optimum_in_random_mixtures():
-    """Those with several tasks, as `theory.sampled` draws them: never below what was found, and in
+    """With several tasks, drawn as in `theory.random_mixtures`: never below what was found, and in
     the median a tenth as far above it as the centred form or less (measured: 1/200)."""
     drawn = [case for case in (draw_mixture(31, i) for i in range(40)) if case[0].tasks > 1]
     best = [optima(*case) for case in drawn]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from decoupling.results.page import PageError, Tables, cell, filled, markdown, percent, span
+from decoupling.analysis.page import Tables, cell, filled, markdown, percent, span
+from decoupling.errors import InputError
 
 PAGE = """# Title
 
@@ -42,7 +43,7 @@ def test_tables_take_the_place_of_what_was_between_their_markers():
 )
 def test_markers_and_tables_that_do_not_fit_are_named(page: str, made: dict, message: str):
     """A missing end is not taken from the next table, or the text between them would be lost."""
-    with pytest.raises(PageError, match=message):
+    with pytest.raises(InputError, match=message):
         filled(page, made)
 
 

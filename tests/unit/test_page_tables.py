@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from cells import made
-from decoupling.results.page import PageError
+from decoupling.errors import InputError
 from decoupling.tables import POINT
 
 KEPT = {"seeds_ok": 47, "risk_se": 0.2, "normalized_se": 0.02}
@@ -76,7 +76,7 @@ def test_the_papers_protocol():
 
 def test_a_setting_that_exact_lacks_is_named():
     data = papers()
-    with pytest.raises(PageError, match=r"exact.parquet lacks a, .* data/exact/risks/a.parquet"):
+    with pytest.raises(InputError, match=r"exact.parquet lacks a, .* data/exact/risks/a.parquet"):
         made("paper_points", **data | {"exact": data["exact"].assign(setting="b")})
 
 
@@ -156,7 +156,7 @@ def test_changes_are_of_the_risks_that_are_kept(table: str, name: str):
     (cells,) = made(table, **{name: kept, table: changed})
     change = "+25.0%" if table == "deep_regret" else "−20.0%"
     assert cells[-3:] == ["0.4000 ± 0.0200", "0.3200 ± 0.0100", change]
-    with pytest.raises(PageError, match="is compared with"):
+    with pytest.raises(InputError, match="is compared with"):
         made(table, **{name: kept.assign(normalized=0.41), table: changed})
 
 

@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from decoupling.analysis.aggregate import label_power, seed_minimum
+from decoupling.analysis.bounds import read_parameters
+from decoupling.analysis.cross_validation import real_rows
+from decoupling.analysis.held_out import held_out_rows, predict
+from decoupling.analysis.redrawn import THEORY_DRAWS, cluster_weights, redrawn_rows
 from decoupling.config.protocols import Protocol
 from decoupling.config.settings import Setting
 from decoupling.models.arms import ARMS
 from decoupling.models.curve import Curve
 from decoupling.plan.jobs import curves_text, setting_runs
-from decoupling.problem.design import Design
-from decoupling.results.aggregate import label_power, seed_minimum
-from decoupling.results.bounds import read_parameters
-from decoupling.results.held_out import held_out_rows, predict
-from decoupling.results.real import real_rows
-from decoupling.results.redrawn import THEORY_DRAWS, cluster_weights, redrawn_rows
+from decoupling.problem.feature_moments import FeatureMoments
 from decoupling.sources.table.baselines import baselines, choose_penalty
 from decoupling.sources.table.contexts import TableContexts
 from decoupling.sources.table.estimate import estimate, sums_of
@@ -38,7 +38,7 @@ def fold_settings(
     block: dict, models: tuple[str, ...] = ("attention", "reduced")
 ) -> dict[str, Setting]:
     own = {"n": [1, N], "models": models, "arms": ARM_NAMES}
-    return Setting.read("x", block | own).parts
+    return Setting.read("x", block | own).folds
 
 
 def members(setting: Setting) -> list[Curve]:
@@ -60,9 +60,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict:
         fold = read_fold(text, block["table"])
         parameters = read_parameters(pd.DataFrame(done.parameters), members(setting))[N]
         found["held_out"] += held_out_rows(fold, N, parameters)
-        design = Design.from_dict(json.loads(text)["table"]["design"])
+        moments = FeatureMoments.from_dict(json.loads(text)["table"]["design"])
         power = label_power(text)
-        found["theory"] += fold_table(fold.mix, design, [N], power)
+        found["theory"] += fold_table(fold.mix, moments, [N], power)
         found["redrawn"] += redrawn_rows(fold, [N])
         found["risks"] += seed_minimum(pd.DataFrame(done.rows), power, {})
         found["specs"].append(text)
@@ -218,8 +218,8 @@ def test_predictions_vary_between_draws_as_between_tables():
         return Fold(mix, ["a", "b"], units, [], False, False, N)
 
     def predicted(fold: Fold) -> dict[str, float]:
-        design = Design.measured(fold.design_contexts().x)
-        table = fold_table(fold.mix, design, [N], fold.mix.label_power)
+        moments = FeatureMoments.measured(fold.moment_contexts().x)
+        table = fold_table(fold.mix, moments, [N], fold.mix.label_power)
         return {row["arm"]: row["risk"] for row in table if row["curve"] == "measured"}
 
     between = pd.DataFrame([predicted(fold(seed)) for seed in range(100)]).std()

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from cells import made
+from decoupling.analysis import page_tables_beyond
+from decoupling.analysis.cross_validation import out_of_gate
 from decoupling.figures import real, real_gain
 from decoupling.models import arms
-from decoupling.results import page_tables_beyond
-from decoupling.results.real import out_of_gate
 from decoupling.tables import REAL
 
 ARMS = ("plain", "shared", "finetune", "joint", "joint_heads")
@@ -58,8 +58,8 @@ def texts(figure) -> str:
 
 @pytest.mark.parametrize("kind", [real.KIND, real_gain.KIND])
 def test_figures_are_drawn_with_all_arms(table: pd.DataFrame, kind):
-    drawing = {"settings": [setting("good"), setting("bad")]}
-    figure = kind.draw(drawing, {"real": table}, "note")
+    plot_spec = {"settings": [setting("good"), setting("bad")]}
+    figure = kind.draw(plot_spec, {"real": table}, "note")
     labels = [text.get_text() for text in figure.subfigs[1].legends[0].get_texts()]
     if kind is real.KIND:
         assert {arms.ARMS[arm].label for arm in ARMS} <= set(labels)

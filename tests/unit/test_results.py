@@ -10,8 +10,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from decoupling.analysis.aggregate import least_risks, seed_minimum, warnings
+from decoupling.errors import TableError
 from decoupling.files import atomic_path
-from decoupling.results.aggregate import least_risks, seed_minimum, warnings
 from decoupling.tables import (
     BAYES,
     BOUNDS,
@@ -19,7 +20,6 @@ from decoupling.tables import (
     RISKS,
     RUNS,
     THEORY,
-    TableError,
     read_all,
     read_table,
     write_table,

@@ -29,7 +29,7 @@ MODEL_ARMS = [
     (module, arm)
     for module, model in models.modules().items()
     for arm in ARMS
-    if not model.lacks(ARMS[arm].trains)
+    if not model.unsupported(ARMS[arm].trains)
 ]
 
 
@@ -77,7 +77,7 @@ def test_model_is_the_same_in_other_units(module: str, arm: str):
     """Every model that there is, on the same contexts: errors are s² times as large. Engines have
     single precision, of which a few layers take some."""
     model = models.load(module)
-    layers = next(depth for depth in (2, 1) if model.takes(depth))
+    layers = next(depth for depth in (2, 1) if model.supports_depth(depth))
     made = model(MIX.dim, MIX.tasks, layers)
     arm = ARMS[arm].trains
     everything = replace(arm, weights=True)

@@ -6,10 +6,10 @@ import math
 
 import pandas as pd
 import pytest
-from decoupling.figures.heatmap import draw_scoreboard
-from decoupling.results.scoreboard import SCOREBOARD, TOLERANCE, scoreboard
-from decoupling.results.scoretext import markdown
-from decoupling.tables import BOUNDS, RISKS, THEORY, read_table, write_table
+from decoupling.analysis.scoreboard import TOLERANCE, scoreboard
+from decoupling.analysis.scoretext import markdown
+from decoupling.figures.scoreboard import Scoreboard
+from decoupling.tables import BOUNDS, RISKS, SCOREBOARD, THEORY, read_table, write_table
 
 COLUMNS = [
     *("panel", "model", "layers", "arm", "theorem_worst", "theorem_mean", "optimum_worst"),
@@ -225,7 +225,7 @@ def test_markdown_has_every_curve_and_its_verdict(table: pd.DataFrame):
 
 
 def test_heat_map_says_the_numbers(table: pd.DataFrame):
-    figure = draw_scoreboard(table, "small print")
+    figure = Scoreboard.draw({}, {"scoreboard": table}, "small print")
     body, foot = figure.subfigs
     cells = {(t.get_position(), t.get_text()) for t in body.axes[0].texts}
     assert cells == {((0, 0), "+10%"), ((1, 0), "−50%"), ((2, 0), "diverged")}
@@ -235,5 +235,5 @@ def test_heat_map_says_the_numbers(table: pd.DataFrame):
 
 
 def test_heat_map_without_theorems_is_drawn(table: pd.DataFrame):
-    figure = draw_scoreboard(table[table.layers > 1], "")
+    figure = Scoreboard.draw({}, {"scoreboard": table[table.layers > 1]}, "")
     assert "no curve has a theorem" in figure.subfigs[0].axes[0].texts[0].get_text()

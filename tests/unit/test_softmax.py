@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from decoupling import models
+from decoupling.analysis.prompt_share import shares
 from decoupling.engines import softmax as softmax_engine
 from decoupling.engines.sequences import SequenceEngine
 from decoupling.engines.softmax import CompiledEngine
@@ -20,14 +21,13 @@ from decoupling.models.softmax import Softmax
 from decoupling.models.transformer import Transformer
 from decoupling.problem.sequences import SequenceBatch
 from decoupling.problem.streams import Stream
-from decoupling.results.prompt_share import shares
 from decoupling.sources.gaussian.contexts import GaussianContexts
 from decoupling.train.loop import train
 from decoupling.train.recipe import Recipe, Run
 from torch.nn import functional
 
-SOFTMAX_ARMS = [arm for arm in ARMS if Softmax.lacks(ARMS[arm].trains) is None]
-TRANSFORMER_ARMS = [arm for arm in ARMS if Transformer.lacks(ARMS[arm].trains) is None]
+SOFTMAX_ARMS = [arm for arm in ARMS if Softmax.unsupported(ARMS[arm].trains) is None]
+TRANSFORMER_ARMS = [arm for arm in ARMS if Transformer.unsupported(ARMS[arm].trains) is None]
 SEEDS = range(3)
 # (d, K, n, σ², contexts, heads): more than a block and less, sizes that no vector divides
 SHAPES = [(10, 2, 20, 5.0, 300, 2), (3, 2, 1, 0.7, 5, 1), (1, 3, 4, 0.5, 200, 3)]
@@ -48,7 +48,7 @@ def mixture(shape: tuple):
 def parameters(model: models.Model, arm: str, std: float = 0.4) -> dict[str, np.ndarray]:
     """Random ones of every kind that the arm has, in single precision."""
     parts = ARMS[arm].trains
-    weights = replace(parts, weights=True, prompts=False, heads=False, common=False)
+    weights = replace(parts, weights=True, prompts=False, heads=False, shared_prompt=False)
     found = model.initial_values(weights, SEEDS, std) | model.fixed_values(parts, len(SEEDS))
     own = model.initial_values(replace(parts, weights=True), SEEDS, std)
     found |= {name: own[name] for name in model.trained_shapes(parts)}

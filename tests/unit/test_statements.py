@@ -11,7 +11,7 @@ import mixtures
 import numpy as np
 import pandas as pd
 import pytest
-from decoupling.results.page import span
+from decoupling.analysis.page import span
 from decoupling.theory.gaps import GAPS, slope
 from decoupling.theory.theorems import CLOSED_FORMS, THEOREMS, joint, plain
 

@@ -83,7 +83,7 @@ def test_varied_settings_differ_in_noise_alone():
 
 def test_varied_settings_have_no_figure_or_score_of_their_own():
     made = read(CONFIG)
-    assert list(made.figures) == ["both", "noise", "one", "other", "rates"]
+    assert list(made.figures) == ["both", "noise", "one", "other", "rates", "scoreboard"]
     assert {curve.setting for _, curve in scored(made)} == {"one", "other"}
 
 
@@ -209,8 +209,8 @@ def test_noise_shows_negative_gaps(lowest: float):
 
 def test_assumption_1_costs_the_theorems_share_above_the_optimum():
     mix = replace(mixtures.paper("fig2c"), name="assumption1.fig2c")
-    drawing = assumption1.KIND("assumption1", {"settings": ["fig2c"]}).drawing(config=None)
-    drawn = assumption1.KIND.draw(drawing, tables([mix], theory_table(mix)), "")
+    plot_spec = assumption1.KIND("assumption1", {"settings": ["fig2c"]}).plot_spec(config=None)
+    drawn = assumption1.KIND.draw(plot_spec, tables([mix], theory_table(mix)), "")
     upper, lower, parts = drawn.subfigs[0].axes
     assert upper.get_title().startswith("(a) fig2c\n")
     for theorem, optimum in zip(lines(upper, "--"), lines(upper, "-"), strict=True):

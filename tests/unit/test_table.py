@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from decoupling.problem.design import Design
+from decoupling.problem.feature_moments import FeatureMoments
 from decoupling.sources.table import block as table_block
 from decoupling.sources.table import random_effects
 from decoupling.sources.table.contexts import TableContexts
@@ -123,8 +123,8 @@ def test_spec_is_a_mixture_with_measured_moments(block: dict):
     assert (fields["d"], fields["K"]) == (2, 2)
     assert fields["weights"] == [0.5, 0.5]
     assert all((np.linalg.eigvalsh(cov) > 0).all() for cov in fields["covs"])
-    design = Design.from_dict(fields["table"]["design"])
-    np.testing.assert_allclose(design.sigma_x, fields["sigma_x"], atol=0.1)
+    moments = FeatureMoments.from_dict(fields["table"]["design"])
+    np.testing.assert_allclose(moments.sigma_x, fields["sigma_x"], atol=0.1)
     assert len(fields["table"]["training"]) == 8
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from decoupling.problem.design import Design
+from decoupling.problem.feature_moments import FeatureMoments
 from decoupling.problem.mixture import TaskMixture
 from decoupling.theory.theorems import CLOSED_FORMS
 from decoupling.theory.theorems_general_x import GENERAL_X, GeneralSolution
@@ -70,7 +70,7 @@ def squared_errors(
 def test_gaussian_rows_give_the_theorems(arm: str, n: int):
     root = np.random.default_rng(5).standard_normal((3, 3))
     mix = mixture(root @ root.T + 0.2 * np.eye(3))
-    made = GENERAL_X[arm](mix, Design.gaussian(mix.sigma_x), n)
+    made = GENERAL_X[arm](mix, FeatureMoments.gaussian(mix.sigma_x), n)
     theorem = CLOSED_FORMS["theorem"][arm](mix, n)
     # The risk is what is left of E[y²], about a share of 1/n: rounding grows by as much.
     assert made.risk == pytest.approx(theorem.risk, rel=1e-13 * (10 + n))
@@ -83,7 +83,7 @@ def test_uniform_rows_with_an_intercept(arm: str, n: int):
     """The closed form is the literal risk of its own parameters, and no others do better."""
     sigma_x = np.diag([1, 1 / 3, 1 / 3])
     mix, rng = mixture(sigma_x), np.random.default_rng(n)
-    form = GENERAL_X[arm](mix, Design.independent(sigma_x, UNIFORM_FOURTH), n)
+    form = GENERAL_X[arm](mix, FeatureMoments.independent(sigma_x, UNIFORM_FOURTH), n)
     x = uniform(rng, (CONTEXTS, n + 1))
     drawn = x, *labels(mix, x, rng)
     errors = squared_errors(arm, form, mix, *drawn)
@@ -99,8 +99,11 @@ def test_the_gaussian_theorem_is_wrong_for_them():
     """So that the test above would see it."""
     sigma_x = np.diag([1, 1 / 3, 1 / 3])
     mix = mixture(sigma_x)
-    theorems_general_x = GENERAL_X["plain"](mix, Design.independent(sigma_x, UNIFORM_FOURTH), 4)
-    assert CLOSED_FORMS["theorem"]["plain"](mix, 4).risk > 1.1 * theorems_general_x.risk
+    moments = FeatureMoments.independent(sigma_x, UNIFORM_FOURTH)
+    assert (
+        CLOSED_FORMS["theorem"]["plain"](mix, 4).risk
+        > 1.1 * GENERAL_X["plain"](mix, moments, 4).risk
+    )
 
 
 @pytest.mark.parametrize("arm", GENERAL_X)
@@ -115,38 +118,38 @@ def test_rows_that_share_something(arm: str):
         x[..., 1:] += rng.uniform(-1, 1, (CONTEXTS, 1, 2))
         return x
 
-    design = Design.measured(rows())
-    mix = mixture(design.sigma_x)
-    form, x = GENERAL_X[arm](mix, design, 4), rows()
+    moments = FeatureMoments.measured(rows())
+    mix = mixture(moments.sigma_x)
+    form, x = GENERAL_X[arm](mix, moments, 4), rows()
     errors = squared_errors(arm, form, mix, x, *labels(mix, x, rng))
     assert abs(errors.mean() - form.risk) < 2 * ERRORS * errors.std() / CONTEXTS**0.5
-    apart = GENERAL_X[arm](mix, Design.independent(design.sigma_x, design.fourth), 4)
+    apart = GENERAL_X[arm](mix, FeatureMoments.independent(moments.sigma_x, moments.fourth), 4)
     if arm == "plain":  # and the test would see rows taken for independent
         assert abs(errors.mean() - apart.risk) > 10 * errors.std() / CONTEXTS**0.5
 
 
 def test_design_survives_json():
     rng = np.random.default_rng(2)
-    design = Design.measured(rng.standard_normal((50, 4, 3)))
-    again = Design.from_dict(design.to_dict())
-    for name, array in vars(design).items():
+    moments = FeatureMoments.measured(rng.standard_normal((50, 4, 3)))
+    again = FeatureMoments.from_dict(moments.to_dict())
+    for name, array in vars(moments).items():
         assert getattr(again, name) == pytest.approx(array, rel=1e-15)
 
 
 def test_measured_moments_are_averages():
     """Against loops over contexts and rows."""
     x = np.random.default_rng(1).standard_normal((6, 3, 2))
-    design = Design.measured(x)
+    moments = FeatureMoments.measured(x)
     outer = np.einsum("bia,bic->biac", x, x)
-    assert design.sigma_x == pytest.approx(outer.mean((0, 1)))
+    assert moments.sigma_x == pytest.approx(outer.mean((0, 1)))
     fourth = np.einsum("biac,bide->acde", outer, outer) / 18
-    assert design.fourth == pytest.approx(fourth)
+    assert moments.fourth == pytest.approx(fourth)
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
     pair = sum(np.einsum("bac,bde->acde", outer[:, i], outer[:, j]) for i, j in pairs) / 36
-    assert design.pair == pytest.approx(pair)
+    assert moments.pair == pytest.approx(pair)
     triple = "bac,bde,bfg->acdefg"
     two = np.einsum(triple, outer[:, 2], outer[:, 0], outer[:, 1]) / 6
     two += np.einsum(triple, outer[:, 2], outer[:, 1], outer[:, 0]) / 6
-    assert design.query_pair == pytest.approx(two / 2)
+    assert moments.query_pair == pytest.approx(two / 2)
     one = sum(np.einsum(triple, outer[:, 2], outer[:, i], outer[:, i]) for i in (0, 1)) / 12
-    assert design.query_fourth == pytest.approx(one)
+    assert moments.query_fourth == pytest.approx(one)

@@ -9,7 +9,7 @@ from .conftest import Project
 
 
 def test_problems_are_named_and_nothing_is_written(project: Project) -> None:
-    """Several at once, a line each; then one that only shows when all else is right."""
+    """Several at once, a line each."""
     config = project.config
     config["colour"] = "red"
     config["settings"]["one"]["weights"] = [0.3, 0.6]
@@ -32,8 +32,6 @@ def test_problems_are_named_and_nothing_is_written(project: Project) -> None:
         "protocols.smoke.one_layer.lr: '1e-3' was read as text; write 0.001",
     ):
         assert sum(line.startswith(start) for line in lines) == 1, start
-    done = project.snakemake("--config", "protocol=fast", check=False)
-    assert done.returncode != 0
     assert _files(project.path) == before
 
 

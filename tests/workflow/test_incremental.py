@@ -9,7 +9,7 @@ import pytest
 
 from .conftest import Project
 
-SCOREBOARD = {"scoreboard": 1, "heatmap": 1}
+SCOREBOARD = {"scoreboard": 1}
 MODEL = """
 from . import attention
 
@@ -52,7 +52,7 @@ def test_more_seeds_and_another_n_train_only_those(done: Project) -> None:
     config["protocols"]["smoke"]["deep"]["seeds"] = 2
     done.write_config(config)
     plan = done.plan()
-    assert plan.jobs == {"train": 2, "aggregate": 1, "figure": 3} | SCOREBOARD
+    assert plan.jobs == {"train": 2, "aggregate": 1, "figure": 4} | SCOREBOARD
     trained = {path for path in plan.outputs if "/runs/" in path}
     assert {Path(path).name for path in trained} == {"seeds2-3.parquet"}
     config["protocols"]["smoke"]["seeds"] = 2
@@ -60,7 +60,7 @@ def test_more_seeds_and_another_n_train_only_those(done: Project) -> None:
     done.write_config(config)
     plan = done.plan()
     deeper = {"bayes": 1, "bounds": 1, "explorer": 1}
-    assert plan.jobs == {"train": 1, "aggregate": 1, "figure": 2} | deeper | SCOREBOARD
+    assert plan.jobs == {"train": 1, "aggregate": 1, "figure": 3} | deeper | SCOREBOARD
     assert "data/smoke/runs/two/n6/seeds0-1.parquet" in plan.outputs
 
 
@@ -77,18 +77,12 @@ def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
 @pytest.mark.parametrize(
     ("edits", "plan"),
     [
-        (["theory/optimum"], {"theory": 1, "figure": 3} | SCOREBOARD),
-        (
-            ["theory/theorems"],
-            {"theory": 1, "figure": 4, "explorer": 1} | SCOREBOARD,
-        ),  # know its arms
-        (["figures/panel"], {"figure": 3}),  # and the page of them
-        (["figures/lines"], {"figure": 4}),  # and the overview
-        (["figures/overview", "figures/rates"], {"figure": 1}),
-        (["figures/style", "models/arms"], {"figure": 4, "heatmap": 1, "explorer": 1}),
-        (["figures/heatmap"], {"heatmap": 1}),
-        (["results/scoreboard"], SCOREBOARD),
-        (["figures/explorer", "problem/family"], {"explorer": 1}),
+        (["theory/optimum"], {"theory": 1, "figure": 4} | SCOREBOARD),
+        # panels and the explorer know its arms
+        (["theory/theorems"], {"theory": 1, "figure": 5, "explorer": 1} | SCOREBOARD),
+        (["figures/overview", "figures/rates", "figures/scoreboard"], {"figure": 2}),
+        (["figures/style", "models/arms", "problem/family"], {"figure": 5, "explorer": 1}),
+        (["analysis/scoreboard"], {"figure": 1} | SCOREBOARD),
         (["plan/checks", "plan/read", "plan/jobs", "plan/code", "config/protocols"], {}),
     ],
     ids=lambda value: " ".join(value),
@@ -124,7 +118,7 @@ def test_new_model_and_new_kind_rerun_nothing_and_can_be_used(done: Project) -> 
     config["settings"]["three"] = config["settings"]["one"] | {"models": ["another"], "n": [2]}
     config["figures"]["mine"] = {"kind": "another", "setting": "three"}
     done.write_config(config)
-    new = {"spec": 1, "theory": 1, "train": 1, "aggregate": 1, "figure": 2} | SCOREBOARD
+    new = {"spec": 1, "theory": 1, "train": 1, "aggregate": 1, "figure": 3} | SCOREBOARD
     assert done.planned() == new | {"bayes": 1, "explorer": 1}
     done.snakemake("figures/mine.pdf", "figures/three.pdf")
     risks = pd.read_parquet(done.path / "data/smoke/risks/three.parquet")
@@ -134,20 +128,19 @@ def test_new_model_and_new_kind_rerun_nothing_and_can_be_used(done: Project) -> 
 def test_published_risks_are_only_compared_with_and_overlaid(done: Project) -> None:
     published = done.path / "data/published/authors_risks.csv"
     published.write_text(published.read_text() + "one,attention,plain,1,2.5\n")
-    assert done.planned() == SCOREBOARD | {"explorer": 1}
+    assert done.planned() == {"figure": 1, "explorer": 1} | SCOREBOARD
     config = done.config
     config["figures"]["one"] = {"overlay": "published"}
     done.write_config(config)
-    assert (
-        done.planned() == {"figure": 2, "explorer": 1} | SCOREBOARD
-    )  # the panel, and the page it is on
+    again = {"figure": 3, "explorer": 1} | SCOREBOARD  # the panel, and the page it is on
+    assert done.planned() == again
     done.snakemake()
     table = pd.read_parquet(done.path / "data/smoke/scoreboard.parquet")
     compared = table[table.published_worst.notna()]
     assert compared[["panel", "arm"]].to_numpy().tolist() == [["one", "plain"]]
     assert done.planned() == {}
     published.write_text(published.read_text() + "one,attention,plain,4,1.5\n")
-    assert done.planned() == {"figure": 2, "explorer": 1} | SCOREBOARD
+    assert done.planned() == again
 
 
 def test_bayes_trains_nothing(done: Project) -> None:
@@ -187,9 +180,9 @@ def test_titles_redraw_their_figures_and_report_texts_nothing(done: Project) -> 
     assert done.planned() == {}
 
 
-@pytest.mark.parametrize("part", ["page.html.j2", "style.css", "theory.js", "app.js"])
-def test_edit_to_the_explorer_makes_it_anew_and_nothing_else(done: Project, part: str) -> None:
-    done.edit(f"explorer/{part}")
+def test_edit_to_the_explorer_makes_it_again_and_nothing_else(done: Project) -> None:
+    for part in ("page.html.j2", "style.css", "theory.js", "app.js"):
+        done.edit(f"explorer/{part}")
     assert done.planned() == {"explorer": 1}
 
 
@@ -237,7 +230,7 @@ def test_switching_protocols_retrains_nothing(done: Project) -> None:
     before = {path: path.read_bytes() for path in done.path.glob("data/smoke/**/*.parquet")}
     config["protocol"] = "smoke"
     done.write_config(config)
-    assert set(done.planned()) == {"figure", "heatmap"}
+    assert set(done.planned()) == {"figure"}
     assert before == {path: path.read_bytes() for path in before}
 
 

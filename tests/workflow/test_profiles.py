@@ -23,7 +23,7 @@ def test_number_of_training_jobs(tmp_path: Path) -> None:
         drawn = set(trained)
         if figure != ALL:
             drawn = {curve.setting for curve in config.figures[figure].curves(config)}
-            drawn |= {part for name in drawn for part in config.settings[name].parts}
+            drawn |= {fold for name in drawn for fold in config.settings[name].folds}
         assert sum(setting in drawn for setting in trained) == int(count), figure
 
 

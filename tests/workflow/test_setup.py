@@ -163,7 +163,7 @@ def test_torch_is_installed_for_what_needs_it(clone: Path, config: Config) -> No
     }
     if settings & {*comparisons.scored_settings(config)}:
         needed.add("scoreboard")
-    for name in (*config.figures, "scoreboard"):
+    for name in config.figures:
         for suffix in ("pdf", "png"):
             plan = make(clone, "--dry-run", f"figures/{name}.{suffix}").stdout
             assert ("requirements-torch" in plan) == (name in needed), name

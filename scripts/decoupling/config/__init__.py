@@ -1,4 +1,4 @@
-"""What a config says, as objects, with every default filled in."""
+"""The config as objects, with every default filled in."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .settings import Setting
 
 @dataclass(frozen=True, eq=False)
 class Config:
-    """All of it. `settings` has those that figures vary too; `figures` one for every setting."""
+    """The whole config. `settings` includes derived ones; every setting has a figure."""
 
     protocol: Protocol  # the active one
     protocols: Mapping[str, Protocol]
     settings: Mapping[str, Setting]
-    figures: Mapping[str, Any]  # each a `figures.Figure`, of a package that imports this one
+    figures: Mapping[str, Any]  # of class `figures.Figure`, whose package imports this one
     published: Collection[tuple[str, str]] = field(default=())  # (setting, arm) with known risks

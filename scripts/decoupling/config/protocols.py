@@ -1,4 +1,4 @@
-"""Protocols: seeds, and recipes for the models they train; and what they are, in small print."""
+"""Protocols: numbers of seeds, recipes of models, and the small print of figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .settings import Block
 
 
 def recipe_names() -> list[str]:
-    """The blocks that a protocol can have: the models' recipes, and the sources' own."""
+    """The recipes that a protocol can have: those of models and those of sources."""
     found = {model.recipe for model in models.modules().values()}
     own = (getattr(made, "RECIPE", None) for made in sources.blocks().values())
     return sorted(found | set(filter(None, own)))
@@ -21,11 +21,11 @@ def recipe_names() -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class RecipeBlock:
-    """How the models that take this block are trained."""
+    """A recipe, with the arms that differ from it."""
 
     seeds: int
     general: Recipe
-    arms: Mapping[str, Recipe]  # where an arm differs
+    arms: Mapping[str, Recipe]  # by arm that differs
 
     @classmethod
     def read(cls, block: Block, seeds: int) -> RecipeBlock:
@@ -39,7 +39,7 @@ class RecipeBlock:
 
 @dataclass(frozen=True, eq=False)
 class Protocol:
-    """Seeds, and a recipe for each kind of model that it trains."""
+    """A number of seeds, and a recipe for each kind of model that it trains."""
 
     name: str
     seeds: int
@@ -59,27 +59,27 @@ class Protocol:
         )
 
     def recipe_of(self, curve: Curve) -> str:
-        """The name of the block that trains it."""
+        """The name of the recipe that trains a curve."""
         own = curve.recipe
         return own if own in self.recipes else curve.model_class.recipe
 
-    def lacks(self, curve: Curve) -> str | None:
-        """Why it cannot train a curve, with the fix, if it cannot."""
+    def unsupported(self, curve: Curve) -> str | None:
+        """The reason why it cannot train a curve, with the fix; or None."""
         name = self.recipe_of(curve)
         if name in self.recipes:
             return None
         return f"{name} is missing; add it, as settings.{curve.setting} needs it"
 
     def run(self, curve: Curve) -> Run:
-        """InputError if its recipe is missing: of the active protocol, that is known before."""
-        if text := self.lacks(curve):
+        """A curve with its recipe, or InputError if a protocol that is not active has none."""
+        if text := self.unsupported(curve):
             raise InputError([f"protocols.{self.name}: {text}"])
         block = self.recipes[self.recipe_of(curve)]
         recipe = block.of(curve.arm)
         return Run(curve, recipe, block.seeds)
 
     def note(self, curves: Iterable[Curve]) -> str:
-        """What the protocol is for these curves: the small print of a figure."""
+        """The small print of a figure with these curves."""
         trained: dict[str, list[Curve]] = {}
         for curve in sorted(curves, key=lambda c: (c.layers > 1, self.recipe_of(c))):
             trained.setdefault(self.recipe_of(curve), []).append(curve)
@@ -102,7 +102,7 @@ class Protocol:
 
 
 def _whose(curves: Iterable[Curve], others: Iterable[Curve]) -> str:
-    """What a recipe trains, in a word: models, or a depth where others have the same models."""
+    """A recipe's curves in a word: models, or the depth if others have the same models."""
     names = sorted({curve.model for curve in curves})
     if not set(names) & {curve.model for curve in others}:
         return ", ".join(names)
@@ -110,8 +110,8 @@ def _whose(curves: Iterable[Curve], others: Iterable[Curve]) -> str:
 
 
 def _halved(runs: Iterable[Run], plain: Recipe) -> str:
-    """Fine-tuning starts from plain's surviving seeds, or from every seed where none is stopped;
-    whether `plain` itself is drawn or not."""
+    """Halving in words. Fine-tuning starts from plain's surviving seeds, also where plain is not
+    drawn."""
     decided = {run.curve.arm: run.recipe if run.curve.trains.weights else plain for run in runs}
     apart = {arm for arm, recipe in decided.items() if not recipe.halve_at}
     if len(apart) == len(decided):
@@ -128,7 +128,7 @@ def _gradient(recipe: Recipe) -> str:
 
 
 def _recipe(keys: Block) -> Recipe:
-    """Keys that are not of every recipe are the optimiser's."""
+    """A recipe of these keys; unknown ones are options of the optimiser."""
     common = {key: value for key, value in keys.items() if key in KEYS}
     options = tuple(sorted((key, value) for key, value in keys.items() if key not in KEYS))
     return Recipe(**(common | {"halve_at": tuple(keys.get("halve_at", ())), "options": options}))

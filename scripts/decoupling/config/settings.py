@@ -14,7 +14,7 @@ from ..theory.theorems import THEOREMS
 
 Block = Mapping[str, Any]
 
-KEYS = ("source", "n", "models", "layers", "arms")  # whatever the source
+KEYS = ("source", "n", "models", "layers", "arms")  # common to all sources
 DEFAULTS = {"models": ["attention"], "layers": [1], "arms": list(THEOREMS)}
 
 
@@ -24,16 +24,16 @@ class Setting:
 
     name: str
     source: str
-    block: Block  # the source's keys
+    block: Block  # keys of the source
     n: tuple[int, ...]
     models: tuple[str, ...]
     layers: tuple[int, ...]
     arms: tuple[str, ...]
-    sizes: Block = field(default_factory=dict)  # its models' own, where it says them
+    sizes: Block = field(default_factory=dict)  # of its models, where the config has them
 
     @property
     def model(self) -> str:
-        """The one that a panel draws."""
+        """The model that a panel draws."""
         return self.models[0]
 
     @property
@@ -43,12 +43,12 @@ class Setting:
 
     @property
     def recipe(self) -> str | None:
-        """The recipe that its source asks for, if it does."""
+        """The recipe that its source asks for, or None."""
         return getattr(sources.blocks()[self.source], "RECIPE", None)
 
     @classmethod
     def read(cls, name: str, block: Block) -> Setting:
-        """The setting of a block without problems (`plan.checks` finds them)."""
+        """The setting of a block, which `plan.checks` has found valid."""
         filled, sizes = DEFAULTS | dict(block), models.keys()
         return cls(
             name,
@@ -59,17 +59,17 @@ class Setting:
         )
 
     @cached_property
-    def parts(self) -> dict[str, Setting]:
-        """The settings that are trained in its place, by name: a table's folds."""
-        parts = getattr(sources.blocks()[self.source], "parts", None)
-        if parts is None or "fold" in self.block:
+    def folds(self) -> dict[str, Setting]:
+        """Folds of a table, by name, which are trained in place of the setting."""
+        folds = getattr(sources.blocks()[self.source], "folds", None)
+        if folds is None or "fold" in self.block:
             return {}
-        made = parts(self.name, self.block)
+        made = folds(self.name, self.block)
         return {name: replace(self, name=name, block=block) for name, block in made.items()}
 
     @cached_property
     def curves(self) -> list[Curve]:
-        """Everything that is trained. Models without `layers` have one layer."""
+        """Every trained curve. Models without `layers` have one layer."""
         found = []
         for name in self.models:
             depths = [depth for depth in self.layers if models.find(name, depth)] or [1]
@@ -79,7 +79,7 @@ class Setting:
                 found += [
                     Curve(self.name, module, name, layers, arm, ARMS[arm].trains, *rest)
                     for arm in self.arms
-                    if model.lacks(ARMS[arm].trains) is None
+                    if model.unsupported(ARMS[arm].trains) is None
                 ]
         return found
 
@@ -89,25 +89,25 @@ class Setting:
 
     @property
     def depths(self) -> list[int]:
-        """The numbers of layers of the model that a panel draws."""
+        """Numbers of layers of the model that a panel draws."""
         return sorted({curve.layers for curve in self.curves if curve.model == self.model})
 
-    def lacks(self, arm: str) -> str | None:
-        """Why the model that a panel draws does not have an arm, if it does not."""
+    def unsupported(self, arm: str) -> str | None:
+        """The reason why the model that a panel draws does not have an arm; or None."""
         depths = [depth for depth in self.layers if models.find(self.model, depth)] or [1]
         found = [models.find(self.model, depth) for depth in depths]
-        reasons = [models.modules()[module].lacks(ARMS[arm].trains) for module in found]
+        reasons = [models.modules()[module].unsupported(ARMS[arm].trains) for module in found]
         return reasons[0] if all(reasons) else None
 
-    def drawn(self, model: str, layers: int, arms: Iterable[str]) -> list[Curve]:
-        """The curves of a model and depth, in the order of `arms`."""
+    def select_curves(self, model: str, layers: int, arms: Iterable[str]) -> list[Curve]:
+        """Curves of a model and depth, in the order of `arms`."""
         there = {c.arm: c for c in self.curves if (c.model, c.layers) == (model, layers)}
         return [there[arm] for arm in arms if arm in there]
 
     def resized(
         self, name: str, n: Iterable[int], arms: Iterable[str], layers: int, **sizes: int
     ) -> Setting:
-        """Other sizes of the model that a panel draws."""
+        """The setting with another size of the model that a panel draws."""
         return replace(
             self,
             name=name,
@@ -118,9 +118,9 @@ class Setting:
             sizes={**self.sizes, **sizes},
         )
 
-    def varied(self, name: str, n: Iterable[int], **changes: Any) -> Setting:
-        """Another n and other numbers of the source. Theorems are of one layer of attention and of
-        four arms, whatever else the setting has."""
+    def derive(self, name: str, n: Iterable[int], **changes: Any) -> Setting:
+        """The setting at other n, with changes to its block; one layer of attention in the four
+        arms of the theorems."""
         return replace(
             self,
             name=name,

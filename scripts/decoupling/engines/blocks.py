@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..models import Arrays
+from ..models.base import Arrays
 from .base import BatchEngine, weighted
 
 

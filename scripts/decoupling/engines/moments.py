@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import LARGEST, compiled, gaussian, one_layer
-from ..models import Arrays
+from ..models.base import Arrays
 from ..problem.gaussian_moments import GaussianMoments
 from ..problem.gram import GramBatch
 from ..problem.moments import Moments

@@ -2,7 +2,7 @@
 
 A model gives `predict(params, tokens, queries, tasks)`, tensors in and out: ŷ of every seed and
 context, [seeds, B], from tokens [B, n, D], the queries' x [B, d] and whose context each is [B].
-Parameters are batched over seeds, as `models.Model` says; prompts may be one for all tasks.
+Parameters are batched over seeds, as `models.base.Model` says; prompts may be one for all tasks.
 """
 
 from __future__ import annotations

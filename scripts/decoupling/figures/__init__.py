@@ -1,8 +1,7 @@
-"""Kinds of figures. Each is a module of this folder, with its class under the name KIND.
+"""Kinds of figures, a module each, with its class under the name KIND.
 
-A kind says which keys its block in the config has, what can be wrong with them, which files it
-needs, and how it is drawn; nothing else lists or names it. A figure's job loads the modules that
-draw it and no others.
+A kind defines the keys of its block in the config, their checks, the tables that it needs, and its
+drawing. No other file lists the kinds. A figure's job loads only the modules that draw it.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .. import discover
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
     from ..config import Config
     from ..config.settings import Setting
     from ..models.curve import Curve
 
-Tables = Mapping[str, Any]  # by name, empty where not needed; `specs` has mixtures by setting
-Problem = tuple[str, str]  # the key it is about, below the figure's; what is wrong, and the fix
+Tables = Mapping[str, Any]  # by name, empty if not needed; `specs` has mixtures by setting
+Problem = tuple[str, str]  # key of the figure's block, and a text with the fix
 
-# JSON schemas of keys that several kinds have
+# JSON schemas of keys of several kinds
 LENGTHS = {"$ref": "#/$defs/context_lengths"}
 ARMS = {"$ref": "#/$defs/arms"}
 BAYES = {
@@ -50,14 +49,14 @@ def names(description: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the config. All but `draw` is asked when the workflow starts."""
+    """A figure of the config. The workflow uses everything but `draw` when it starts."""
 
     properties: ClassVar[dict[str, Any]]  # JSON schemas of its keys
     required: ClassVar[tuple[str, ...]] = ()
-    computed: ClassVar[str] = "Computed, not trained"  # the small print where nothing is trained
-    label: ClassVar[str] = ""  # what the report's list says where the block has no title
-    subject: ClassVar[str] = "settings of a mixture"  # what it draws, as an error says it
-    own: ClassVar[bool] = False  # whether a setting's figure can be of this kind and have its name
+    computed: ClassVar[str] = "Computed, not trained"  # small print if nothing is trained
+    label: ClassVar[str] = ""  # default title in the report's list
+    subject: ClassVar[str] = "settings of a mixture"  # what it draws, for error messages
+    may_share_name: ClassVar[bool] = False  # whether it can be the figure of a setting's own name
 
     name: str
     block: Mapping[str, Any] = field(default_factory=dict)
@@ -73,47 +72,47 @@ class Figure:
         return f"{self.name}: {title}" if title else self.name
 
     @property
-    def bases(self) -> list[str]:
-        """The config's settings that it names."""
+    def setting_names(self) -> list[str]:
+        """Settings of the config that it names."""
         return self.block.get("settings") or [self.block.get("setting", self.name)]
 
     @classmethod
-    def draws(cls, setting: Setting) -> bool:
-        """Whether it can: most kinds are of settings whose mixture the config has."""
-        return not setting.parts
+    def can_draw(cls, setting: Setting) -> bool:
+        """Whether the kind draws a setting: most need one with a mixture in the config."""
+        return not setting.folds
 
     def problems(self, config: Config) -> Iterator[Problem]:
-        """What the schema cannot see, where all settings that it names are there."""
+        """Problems beyond the schema, if all settings that it names exist."""
         yield from ()
 
     def arm_problems(self, setting: Setting) -> Iterator[Problem]:
-        """What is wrong with the key `arms`; and a model that has none of the setting's arms."""
+        """Problems of the key `arms`, or a model that supports none of the setting's arms."""
         path = f"settings.{setting.name}"
         for arm in self.block.get("arms", ()):
             if arm not in setting.arms:
                 yield "arms", f"{arm} is not trained in {path}; add it to {path}.arms"
-            elif reason := setting.lacks(arm):
+            elif reason := setting.unsupported(arm):
                 yield "arms", f"the {setting.model} model {reason}; remove {arm}"
-        if all(setting.lacks(arm) for arm in setting.arms):
+        if all(setting.unsupported(arm) for arm in setting.arms):
             key = "settings" if "settings" in self.block else "setting"
             yield key, f"the {setting.model} model has none of the arms of {path}; add one"
 
-    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
-        """Settings that the figure makes of the config's. Their names have a dot, which names in
-        the config cannot have."""
+    def derived(self, settings: Mapping[str, Setting]) -> list[Setting]:
+        """Settings that the figure derives from the config's. Their names have a dot, which names
+        in the config cannot have."""
         return []
 
     def needs(self, config: Config) -> dict[str, list[str]]:
-        """What it is drawn from: settings by table. Tables are those of `tables.FIGURE_TABLES`,
+        """Settings by table that it is drawn from. Tables are those of `tables.FIGURE_TABLES`,
         `specs`, and `published`, the authors' risks."""
         raise NotImplementedError
 
-    def drawing(self, config: Config) -> dict[str, Any]:
-        """All that `draw` is told besides tables and note, as JSON can say it."""
+    def plot_spec(self, config: Config) -> dict[str, Any]:
+        """Arguments of `draw` besides tables and note, for JSON."""
         return {}
 
     def curves(self, config: Config) -> list[Curve]:
-        """What is trained for it."""
+        """Trained curves that it shows."""
         return []
 
     def note(self, config: Config) -> str:
@@ -122,28 +121,28 @@ class Figure:
         return config.protocol.note(curves) if curves else self.computed
 
     def scored(self, config: Config) -> list[Curve]:
-        """What of it is on the scoreboard, under the figure's name."""
+        """Curves that the scoreboard lists under the figure's name."""
         return []
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         raise NotImplementedError
 
 
 class Columns(Figure):
-    """A figure with a column for each of several settings, at context lengths of its own."""
+    """A figure with a column per setting, at its own context lengths."""
 
     required = ("settings", "n")
 
     @property
     def variants(self) -> list[tuple[str, str]]:
-        """The settings that it varies, and the names of what it makes of them."""
+        """Settings, and the names of those derived from them."""
         return [(base, f"{self.name}.{base}") for base in self.block["settings"]]
 
-    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
-        return [settings[b].varied(name, self.block["n"]) for b, name in self.variants]
+    def derived(self, settings: Mapping[str, Setting]) -> list[Setting]:
+        return [settings[b].derive(name, self.block["n"]) for b, name in self.variants]
 
-    def drawing(self, config: Config) -> dict[str, Any]:
+    def plot_spec(self, config: Config) -> dict[str, Any]:
         return {"columns": self.variants}
 
 

@@ -20,31 +20,31 @@ class AgainstLinear(Panels):
     """A panel per setting and depth: risks of its first model."""
 
     subject = "settings whose first model has no theorem"
-    own = True
+    may_share_name = True
     properties: ClassVar = {
         "settings": names("The settings that are drawn; the figure's own name where left out"),
         "arms": ARMS,
     }
 
     @classmethod
-    def draws(cls, setting: Setting) -> bool:
-        """What has theorems of its own is for a panel."""
+    def can_draw(cls, setting: Setting) -> bool:
+        """Models with theorems are drawn by kind panel."""
         own = (c.model_class for c in setting.curves if c.model == setting.model)
-        return super().draws(setting) and not any(model.has_theorem() for model in own)
+        return super().can_draw(setting) and not any(model.has_theorem() for model in own)
 
     def problems(self, config: Config) -> Iterator[Problem]:
-        for base in self.bases:
+        for base in self.setting_names:
             yield from self.arm_problems(config.settings[base])
 
     def panels(self, config: Config) -> list[dict[str, Any]]:
         return [
             self._panel(config.settings[base], layers)
-            for base in self.bases
+            for base in self.setting_names
             for layers in config.settings[base].depths
         ]
 
     def _panel(self, setting: Setting, layers: int) -> dict[str, Any]:
-        drawn = setting.drawn(setting.model, layers, self.block.get("arms", setting.arms))
+        drawn = setting.select_curves(setting.model, layers, self.block.get("arms", setting.arms))
         arms = [curve.arm for curve in drawn]
         return {
             "setting": setting.name,
@@ -60,8 +60,8 @@ class AgainstLinear(Panels):
         }
 
     def scored(self, config: Config) -> list[Curve]:
-        """Once, on the setting's own figure."""
-        return self.curves(config) if self.bases == [self.name] else []
+        """Curves are scored once, on the setting's own figure."""
+        return self.curves(config) if self.setting_names == [self.name] else []
 
 
 KIND = AgainstLinear

@@ -1,4 +1,4 @@
-"""Assumption 1: what it costs one-layer attention, against its numerical optimum."""
+"""The cost of Assumption 1: theorems against the numerical optimum of one-layer attention."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .describe import describe
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
     from ..config import Config
 
-ARMS = ("plain", "finetune", "joint")  # of Theorems 1–3; Theorem 4 does without the assumption
-PARTS = {  # of what it costs joint training: from one reference to the next; gray level
+ARMS = ("plain", "finetune", "joint")  # Theorems 1–3; Theorem 4 does not need the assumption
+PARTS = {  # of the cost for joint training: upper and lower reference, grey level
     "label energy": ("centred", "energy", 0.45),
     "common mean": ("theorem", "centred", 0.75),
 }
@@ -25,8 +25,8 @@ ROW_HEIGHT = 2.0  # inches
 
 
 class Assumption1(Columns):
-    """A column per setting: risks; how far the theorem is above the optimum; and what of that is
-    which part of the assumption's."""
+    """A column per setting: risks; excess of the theorem over the optimum; and its split between
+    the parts of the assumption."""
 
     properties: ClassVar = {
         "settings": names("The settings whose numerical optimum is compared with Theorems 1–3"),
@@ -42,9 +42,9 @@ class Assumption1(Columns):
         return {"specs": names, "theory": names}
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
-        columns = drawing["columns"]
+        columns = plot_spec["columns"]
         figure, body = style.framed(
             len(columns) * style.PANEL_SIZE[0], 3 * ROW_HEIGHT, _legend(), note
         )
@@ -77,7 +77,7 @@ def _draw_risks(upper: Axes, lower: Axes, theory: pd.DataFrame) -> None:
 
 
 def _draw_parts(ax: Axes, theory: pd.DataFrame) -> None:
-    """Stacked; what is left at the bottom is that of the best closed form."""
+    """Stacked parts; the rest at the bottom is the excess of the best closed form."""
     optimum = _risks(theory, "joint", "optimum")
 
     def above(reference: str) -> pd.Series:

@@ -30,10 +30,10 @@ class AttentionHeads(Sizes):
     axis, symbol, logarithmic = "attention heads $H$", "H", True
 
     @classmethod
-    def draws(cls, setting: Setting) -> bool:
-        """What has attention heads."""
+    def can_draw(cls, setting: Setting) -> bool:
+        """Only settings of models with attention heads."""
         models = [curve.model_class for curve in setting.curves if curve.model == setting.model]
-        return super().draws(setting) and any(KEY in model.keys for model in models)
+        return super().can_draw(setting) and any(KEY in model.keys for model in models)
 
     def problems(self, config: Config) -> Iterator[Problem]:
         setting = config.settings[self.block["setting"]]
@@ -44,7 +44,7 @@ class AttentionHeads(Sizes):
         yield from super().problems(config)
 
     def points(self, settings: Mapping[str, Setting]) -> list[tuple[int, str, int]]:
-        """The setting itself has some number of heads."""
+        """The setting itself is one of the points."""
         base = settings[self.block["setting"]]
         own = next(dict(curve.sizes)[KEY] for curve in base.curves if curve.model == base.model)
         return [
@@ -52,7 +52,7 @@ class AttentionHeads(Sizes):
             for heads in sorted(self.block[KEY])
         ]
 
-    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
+    def derived(self, settings: Mapping[str, Setting]) -> list[Setting]:
         base = settings[self.block["setting"]]
         return [
             base.resized(name, self.block["n"], self.arms(base), layers, **{KEY: heads})
@@ -61,7 +61,7 @@ class AttentionHeads(Sizes):
         ]
 
     def scored(self, config: Config) -> list[Curve]:
-        """All but the base's, which is on its own figure."""
+        """All curves except the setting's own, which its figure scores."""
         return [curve for curve in self.curves(config) if curve.setting != self.block["setting"]]
 
 

@@ -18,7 +18,7 @@ class Depth(Sizes):
     """A panel per n: the depths of one setting."""
 
     subject = "settings of several layers"
-    own = True
+    may_share_name = True
     properties: ClassVar = {
         "setting": text("The setting whose depths are drawn; the figure's own name where left out"),
         "arms": ARMS,
@@ -26,16 +26,16 @@ class Depth(Sizes):
     axis, symbol = "layers $L$", "L"
 
     @classmethod
-    def draws(cls, setting: Setting) -> bool:
-        return super().draws(setting) and len(setting.depths) > 1
+    def can_draw(cls, setting: Setting) -> bool:
+        return super().can_draw(setting) and len(setting.depths) > 1
 
     def points(self, settings: Mapping[str, Setting]) -> list[tuple[int, str, int]]:
-        base = settings[self.bases[0]]
+        base = settings[self.setting_names[0]]
         return [(layers, base.name, layers) for layers in base.depths]
 
     def scored(self, config: Config) -> list[Curve]:
-        """Once, on the setting's own figure."""
-        return self.curves(config) if self.bases == [self.name] else []
+        """Curves are scored once, on the setting's own figure."""
+        return self.curves(config) if self.setting_names == [self.name] else []
 
 
 KIND = Depth

@@ -28,7 +28,7 @@ def describe(mix: TaskMixture, noise: bool = True) -> str:
 
 
 def _listed(words: list[str], most: int) -> str:
-    """Joined; where they are too many for a title, the first and the last."""
+    """Joined numbers; the first and the last if they are too many for a title."""
     return ",".join(words if len(words) <= most else [words[0], r"\ldots", words[-1]])
 
 

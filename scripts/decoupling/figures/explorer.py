@@ -1,7 +1,6 @@
-"""What the explorer's page is given: how arms look, and the config's settings with what is known of
-their risks.
+"""Data of the explorer's page: looks of arms, and the config's settings with their known risks.
 
-The page computes the closed forms itself (explorer/theory.js). Everything else on it is from here.
+The page computes the closed forms itself (explorer/theory.js).
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ SYMBOLS = {  # Plotly's names of Matplotlib's filled markers
     "P": "cross",
     "X": "x",
 }
-MODEL = "attention"  # whose trained and published risks are shown
+MODEL = "attention"  # the model of trained and published risks
 SAME_POWER = 1e-9  # relative
 
 
@@ -49,7 +48,7 @@ def page_data(
     published: pd.DataFrame,
     bayes: pd.DataFrame,
 ) -> dict[str, Any]:
-    """All of it. A preset has a `name`, a `title`, its `setting`, `layers` and `n`."""
+    """The data. A preset has a `name`, a `title`, its `setting`, `layers` and `n`."""
     return {
         "arms": {
             name: {"colour": arm.colour, "symbol": SYMBOLS[arm.marker], "label": arm.label}
@@ -98,8 +97,8 @@ def _preset(
 
 
 def _is_of(kept: pd.DataFrame, mix: TaskMixture) -> bool:
-    """Whether the risks can be of this mixture: kept ones are found by the setting's name, whose
-    numbers somebody may have changed; then E[y²] is another."""
+    """Whether risks can belong to this mixture. Kept risks are found by the setting's name; if its
+    numbers have been changed, E[y²] differs."""
     power = kept.risk / kept.normalized
     return bool((abs(power / mix.label_power - 1) < SAME_POWER).all())
 

@@ -1,4 +1,4 @@
-"""Identity: what it is worth to be told the task, and how often a context tells it."""
+"""The value of knowing the task, and how often the context identifies it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from .describe import describe
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
     from ..config import Config
 
 ROW_HEIGHTS = (2.9, 1.3)  # inches
-TOLD = {  # line, what it says
+TOLD = {  # line style, label
     "right": ("-", "solid: told the task"),
     "soft": ("--", "dashed: inferred, weighed"),
     "map": (":", "dotted: inferred, likeliest"),
     "wrong": ("-.", "dash-dotted: told another"),
 }
 ARMS = ("joint", "joint_heads")
-CONTROLS = ("plain", "shared")  # not asked
+CONTROLS = ("plain", "shared")  # which do not use the task
 BAYES = "0.2"  # its colour
-LEAST = 1e-5  # P(wrong) that is drawn
+LEAST = 1e-5  # smallest P(wrong) that is drawn
 
 
 class Identity(Columns):
@@ -46,9 +46,9 @@ class Identity(Columns):
         return {"specs": names, "identity": names}
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
-        columns = drawing["columns"]
+        columns = plot_spec["columns"]
         size = len(columns) * style.PANEL_SIZE[0], sum(ROW_HEIGHTS)
         figure, body = style.framed(*size, _legend(), note)
         shape = {"squeeze": False, "sharex": True, "height_ratios": ROW_HEIGHTS}
@@ -72,7 +72,7 @@ def _draw_column(upper: Axes, lower: Axes, rows: pd.DataFrame) -> None:
             if told in ("right", "soft"):
                 upper.plot(curve.n, curve.normalized, TOLD[told][0], color=BAYES, lw=0.8)
         elif arm in CONTROLS:
-            order = {"zorder": 3, "lw": 0.8} if arm == "plain" else {"lw": 2.5}  # may be the same
+            order = {"zorder": 3, "lw": 0.8} if arm == "plain" else {"lw": 2.5}  # may coincide
             upper.plot(curve.n, curve.normalized, "-", ms=3, **style.marked(arm), **order)
         else:
             line, _ = TOLD[told]
@@ -83,7 +83,7 @@ def _draw_column(upper: Axes, lower: Axes, rows: pd.DataFrame) -> None:
     wrong = wrong[wrong.wrong > LEAST]
     lower.errorbar(wrong.n, wrong.wrong, 2 * wrong.wrong_se, color=BAYES, marker=".", lw=0.8)
     upper.set_xscale("log")
-    upper.set_ylim(0, 1.05)  # told wrong, risks go far beyond
+    upper.set_ylim(0, 1.05)  # for the wrong task, risks are far larger
     lower.set(yscale="log", ylim=(LEAST, 1), xlabel="context length $n$")
     if rows.n.max() <= 100:
         ticks = [n for n in (1, 2, 5, 10, 20, 50, 100) if rows.n.min() <= n <= rows.n.max()]

@@ -17,7 +17,7 @@ from .describe import describe
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
     from . import Tables
@@ -65,7 +65,7 @@ def _published(tables: Tables, panel: Mapping[str, Any]) -> pd.DataFrame:
     return points.assign(normalized=points.risk / power)
 
 
-def draw_panels(panels: Sequence[Mapping[str, Any]], tables: Tables, note: str) -> Drawn:
+def draw_panels(panels: Sequence[Mapping[str, Any]], tables: Tables, note: str) -> MplFigure:
     style.use_style()
     columns = {1: 1, 2: 2, 4: 2}.get(len(panels), 3)
     rows = -(-len(panels) // columns)

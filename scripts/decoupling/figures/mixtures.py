@@ -12,13 +12,13 @@ from . import Figure, Tables, style
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
     from ..config import Config
 
-BLOCK = 20  # mixtures of one job
+BLOCK = 20  # mixtures per job
 SIZE = (4.8, 3.4)  # inches
-LINES = {  # of the references, and what the legend calls them
+LINES = {  # line and label of each reference
     "theorem": ("-", "solid: Theorems 1–4"),
     "centred": ("--", "dashed: Theorem 3, centred"),
     "energy": (":", "dotted: the same with label energy"),
@@ -27,23 +27,23 @@ LINEAR = 0.01  # percent: a logarithmic scale beyond it
 
 
 class Mixtures(Figure):
-    """The share of mixtures in which a closed form is at most so far above the optimum."""
+    """Distribution over mixtures of the excess of closed forms over the optimum."""
 
     properties: ClassVar = {
         "count": {"description": "How many", "type": "integer", "minimum": 1, "maximum": 100000},
         "seed": {"description": "Which ones: any, from 0 on", "type": "integer", "minimum": 0},
     }
     required = ("count", "seed")
-    bases = ()
+    setting_names = ()
 
     def needs(self, config: Config) -> dict[str, list[str]]:
-        """Not of settings, but in blocks."""
+        """Blocks of mixtures instead of settings."""
         count = self.block["count"]
         firsts = range(0, count, BLOCK)
         return {"sampled": [f"{self.name}/{i}-{min(i + BLOCK, count) - 1}" for i in firsts]}
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
         handles = [
             style.key(ARMS[arm].label, color=ARMS[arm].colour)

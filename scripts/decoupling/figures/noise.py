@@ -13,7 +13,7 @@ from .describe import describe
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
     from ..config import Config
@@ -36,13 +36,13 @@ class Noise(Figure):
 
     @property
     def variants(self) -> dict[str, float]:
-        """Name and σ² of the settings it is drawn from."""
+        """Name and σ² of the derived settings."""
         return {f"{self.name}.{noise}": noise for noise in sorted(self.block["noise_var"])}
 
-    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
+    def derived(self, settings: Mapping[str, Setting]) -> list[Setting]:
         base = settings[self.block["setting"]]
         return [
-            base.varied(name, self.block["n"], noise_var=noise)
+            base.derive(name, self.block["n"], noise_var=noise)
             for name, noise in self.variants.items()
         ]
 
@@ -55,11 +55,11 @@ class Noise(Figure):
         return [curve for name in self.variants for curve in config.settings[name].curves]
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
         noise = {name: mix.noise_var for name, mix in tables["specs"].items()}
         theorems = tables["theory"][tables["theory"].curve == "theorem"]
-        varied = [
+        derived = [
             table.assign(noise_var=table.setting.map(noise)).sort_values("noise_var")
             for table in (tables["risks"], theorems, tables["bayes"])
         ]
@@ -68,12 +68,12 @@ class Noise(Figure):
         figure, body = style.framed(*size, _legend(not tables["bayes"].empty), note)
         axes = body.subplots(2, len(lengths), squeeze=False, sharex=True, sharey="row")
         for n, (upper, lower) in zip(lengths, axes.T, strict=True):
-            _draw_column(upper, lower, *(table[table.n == n] for table in varied))
+            _draw_column(upper, lower, *(table[table.n == n] for table in derived))
             upper.set_title(f"$n={n}$")
         axes[0, 0].set(ylabel=r"risk / $\mathrm{E}[y^2]$", ylim=(0, None))
         axes[1, 0].set(ylabel="gap to the curve above\n" + r"/ $\mathrm{E}[y^2]$")
         if min(ax.dataLim.ymin for ax in axes[1]) >= 0:
-            axes[1, 0].set_ylim(bottom=0)  # and not where a trained arm is above the one before it
+            axes[1, 0].set_ylim(bottom=0)  # also where a trained arm is above the one before it
         style.despine(axes.flat)
         mix = next(iter(tables["specs"].values()))
         body.suptitle(describe(mix, noise=False).replace("\n", " "), fontsize=8)
@@ -102,7 +102,7 @@ def _draw_risks(ax: Axes, trained: pd.DataFrame, theorem: pd.DataFrame) -> None:
 
 
 def _draw_gaps(ax: Axes, trained: pd.DataFrame, theorem: pd.DataFrame) -> None:
-    """A gap looks like its lower arm, whose gain it is."""
+    """Gaps, in the look of their lower arm."""
     for arms in GAPS:
         values, closed = (gap(table, arms, "noise_var") for table in (trained, theorem))
         ax.plot(values.index, values, "-", **style.marked(arms[1]))

@@ -12,7 +12,7 @@ from .lines import computed, finish, plot_trained, trained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
     from ..config import Config
     from ..models.curve import Curve
@@ -44,16 +44,16 @@ class Overview(Figure):
     def needs(self, config: Config) -> dict[str, list[str]]:
         return {table: [self.block["setting"]] for table in ("specs", "risks", "theory")}
 
-    def drawing(self, config: Config) -> dict[str, Any]:
+    def plot_spec(self, config: Config) -> dict[str, Any]:
         return {"setting": self.block["setting"]}
 
     def curves(self, config: Config) -> list[Curve]:
-        return config.settings[self.block["setting"]].drawn(MODEL, 1, PLACES)
+        return config.settings[self.block["setting"]].select_curves(MODEL, 1, PLACES)
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
-        setting = drawing["setting"]
+        setting = plot_spec["setting"]
         figure, body = style.framed(2 * style.PANEL_SIZE[0], 6.6, [], note)
         grid = body.add_gridspec(3, 5, width_ratios=[0.5, 1, 1, 1, 1])
         upper = trained(tables, setting, MODEL, 1, "plain")

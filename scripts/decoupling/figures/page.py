@@ -16,7 +16,7 @@ class Page(Panels):
     properties: ClassVar = {"panels": names("Names of the panels on a page")}
     required = ("panels",)
     label = "all panels"
-    bases = ()
+    setting_names = ()
 
     def problems(self, config: Config) -> Iterator[Problem]:
         for i, name in enumerate(self.block["panels"]):

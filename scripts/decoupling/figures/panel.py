@@ -10,7 +10,7 @@ from . import ARMS, BAYES, Figure, Problem, Tables, style, text
 from .lines import COMPUTED, draw_panels
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
     from ..config import Config
     from ..config.settings import Setting
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class Panels(Figure):
-    """A figure of panels with lines against n; all else follows from what is on them."""
+    """A figure of panels with lines against n, defined by `panels`."""
 
     def panels(self, config: Config) -> list[dict[str, Any]]:
-        """What each shows, as `lines.draw_panels` takes it."""
+        """Arguments of `lines.draw_panels`, for each panel."""
         raise NotImplementedError
 
-    def drawing(self, config: Config) -> dict[str, Any]:
+    def plot_spec(self, config: Config) -> dict[str, Any]:
         return {"panels": self.panels(config)}
 
     def needs(self, config: Config) -> dict[str, list[str]]:
@@ -42,15 +42,15 @@ class Panels(Figure):
         found = []
         for panel in self.panels(config):
             setting = config.settings[panel["setting"]]
-            found += setting.drawn(panel["model"], panel["layers"], panel["arms"])
+            found += setting.select_curves(panel["model"], panel["layers"], panel["arms"])
             if panel["dashed"] in setting.models and panel["dashed"] != panel["model"]:
                 arms = [arm for arm in panel["arms"] if arm in panel["dashed_arms"]]
-                found += setting.drawn(panel["dashed"], 1, arms)
+                found += setting.select_curves(panel["dashed"], 1, arms)
         return found
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
-        return draw_panels(drawing["panels"], tables, note)
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
+        return draw_panels(plot_spec["panels"], tables, note)
 
 
 def _settings(panels: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -60,7 +60,7 @@ def _settings(panels: Iterable[Mapping[str, Any]]) -> list[str]:
 class Panel(Panels):
     """One setting, a panel for each of its depths."""
 
-    own = True
+    may_share_name = True
     properties: ClassVar = {
         "setting": text("The setting a panel draws; the figure's own name where left out"),
         "title": text("First line of the panel's title"),
@@ -76,7 +76,7 @@ class Panel(Panels):
     }
 
     def problems(self, config: Config) -> Iterator[Problem]:
-        setting, path = config.settings[self.bases[0]], f"settings.{self.bases[0]}"
+        setting, path = config.settings[self.setting_names[0]], f"settings.{self.setting_names[0]}"
         arms = self.block.get("arms", setting.arms)
         yield from self.arm_problems(setting)
         title = self.block.get("title", "")
@@ -109,25 +109,25 @@ class Panel(Panels):
         if self.block.get("overlay") == "published":
             if 1 not in depths:
                 yield "overlay", "published risks are of one layer; remove it"
-            elif not any((self.bases[0], arm) in config.published for arm in arms):
+            elif not any((self.setting_names[0], arm) in config.published for arm in arms):
                 yield "overlay", f"nobody published risks of these arms in {path}; remove it"
 
     def panels(self, config: Config) -> list[dict[str, Any]]:
         return [self._panel(config, depth) for depth in self._depths(config)]
 
     def _depths(self, config: Config) -> list[int]:
-        return config.settings[self.bases[0]].depths
+        return config.settings[self.setting_names[0]].depths
 
     def _panel(self, config: Config, layers: int) -> dict[str, Any]:
-        """A panel of one depth. What only one layer has, deeper panels go without."""
-        setting = config.settings[self.bases[0]]
-        drawn = setting.drawn(setting.model, layers, self.block.get("arms", setting.arms))
+        """A panel of one depth. Only one layer has dashed lines and an overlay."""
+        setting = config.settings[self.setting_names[0]]
+        drawn = setting.select_curves(setting.model, layers, self.block.get("arms", setting.arms))
         arms = [curve.arm for curve in drawn]
         one_layer = layers == 1
         has_theorem = any(curve.model_class.has_theorem() for curve in drawn)
         default = "theorem" if has_theorem else "none"
         return {
-            "setting": self.bases[0],
+            "setting": self.setting_names[0],
             "model": setting.model,
             "title": self._title(self._depths(config), layers),
             "layers": layers,
@@ -139,8 +139,7 @@ class Panel(Panels):
         }
 
     def _title(self, depths: Sequence[int], layers: int) -> str:
-        """As the config has it, else the figure's name; with the depth where that does not say
-        it."""
+        """The config's title, else the figure's name; with the depth if that is needed."""
         title = self.block.get("title", self.name)
         if len(depths) > 1 or ("title" not in self.block and layers > 1):
             title += f", {layers} layer{'s' if layers > 1 else ''}"

@@ -1,4 +1,4 @@
-"""Prompt share: how much of softmax attention prompts have, against context length."""
+"""The prompt's share of softmax attention, against context length."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .describe import describe
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
     from ..config import Config
@@ -21,39 +21,43 @@ if TYPE_CHECKING:
 
 HEIGHT = 2.6  # inches of a panel
 APART = 0.012  # of the x axis, between arms
-ENGINE = "softmax"  # of models whose share it is
+ENGINE = "softmax"  # of models with such a share
 
 
 class PromptShare(Figure):
-    """A panel per setting; of the head with most of it, the mean and how it varies."""
+    """A panel per setting: mean and spread of the share in the head with the largest."""
 
     subject = "settings of softmax attention with prompts"
     properties: ClassVar = {"settings": names("The settings that are drawn, a panel each")}
     required = ("settings",)
 
     @classmethod
-    def draws(cls, setting: Setting) -> bool:
-        """What is softmax attention with prompts."""
-        return super().draws(setting) and len(cls.drawn(setting)) > 0
+    def can_draw(cls, setting: Setting) -> bool:
+        """Only settings of softmax attention with prompts."""
+        return super().can_draw(setting) and len(cls.prompted_curves(setting)) > 0
 
     @staticmethod
-    def drawn(setting: Setting) -> list[Curve]:
-        """The curves whose prompt's share of attention can be measured."""
+    def prompted_curves(setting: Setting) -> list[Curve]:
+        """Curves of softmax attention with a prompt."""
         return [c for c in setting.curves if c.trains.prompted and c.model_class.engine == ENGINE]
 
     def needs(self, config: Config) -> dict[str, list[str]]:
-        return {"specs": self.bases, "prompt_share": self.bases}
+        return {"specs": self.setting_names, "prompt_share": self.setting_names}
 
-    def drawing(self, config: Config) -> dict[str, Any]:
-        return {"settings": self.bases}
+    def plot_spec(self, config: Config) -> dict[str, Any]:
+        return {"settings": self.setting_names}
 
     def curves(self, config: Config) -> list[Curve]:
-        return [curve for base in self.bases for curve in self.drawn(config.settings[base])]
+        return [
+            curve
+            for base in self.setting_names
+            for curve in self.prompted_curves(config.settings[base])
+        ]
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
-        settings, shares = drawing["settings"], tables["prompt_share"]
+        settings, shares = plot_spec["settings"], tables["prompt_share"]
         arms = [arm for arm in ARMS if arm in set(shares.arm)]
         width = len(settings) * style.PANEL_SIZE[0]
         figure, body = style.framed(width, HEIGHT, _legend(arms), note)

@@ -14,7 +14,7 @@ from .describe import describe
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
     from ..config import Config
@@ -42,14 +42,14 @@ class Rates(Figure):
         if len(last_decade(self.block["n"])) < 2:
             yield "n", "slopes are fitted to the last decade; give two lengths in it"
 
-    def varied(self, settings: Mapping[str, Setting]) -> list[Setting]:
-        return [settings[self.block["setting"]].varied(self.variant, self.block["n"])]
+    def derived(self, settings: Mapping[str, Setting]) -> list[Setting]:
+        return [settings[self.block["setting"]].derive(self.variant, self.block["n"])]
 
     def needs(self, config: Config) -> dict[str, list[str]]:
         return {"specs": [self.variant], "theory": [self.variant]}
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
         (mix,) = tables["specs"].values()
         theorems = tables["theory"][tables["theory"].curve == "theorem"]
@@ -70,7 +70,7 @@ KIND = Rates
 
 
 def _guide(ax: Axes, gaps: pd.Series, power: int) -> None:
-    """The claimed power of n, from the gap itself two decades before the end."""
+    """The claimed power of n, from the gap two decades before the end."""
     n = gaps.index[100 * gaps.index >= gaps.index[-1]].to_numpy()
     ax.loglog(n, gaps[n[0]] * (n / n[0]) ** float(power), **GUIDE_STYLE)
 

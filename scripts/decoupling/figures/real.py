@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..analysis.cross_validation import REDUCED, out_of_gate, with_theory
 from ..models.arms import ARMS
-from ..results.real import REDUCED, out_of_gate, with_theory
 from ..sources.table import CONTEXTS_PER_UNIT
 from ..tables import BASELINE
 from . import Figure, Tables, names, style
@@ -14,7 +14,7 @@ from . import Figure, Tables, names, style
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
     from ..config import Config
@@ -42,17 +42,17 @@ class OfTables(Figure):
     required = ("settings",)
 
     @classmethod
-    def draws(cls, setting: Setting) -> bool:
-        return bool(setting.parts)
+    def can_draw(cls, setting: Setting) -> bool:
+        return bool(setting.folds)
 
     def needs(self, config: Config) -> dict[str, list[str]]:
-        return {"real": self.bases}
+        return {"real": self.setting_names}
 
     def curves(self, config: Config) -> list[Curve]:
-        return [curve for name in self.bases for curve in config.settings[name].curves]
+        return [curve for name in self.setting_names for curve in config.settings[name].curves]
 
-    def drawing(self, config: Config) -> dict[str, Any]:
-        return {"settings": [_described(config.settings[name]) for name in self.bases]}
+    def plot_spec(self, config: Config) -> dict[str, Any]:
+        return {"settings": [_described(config.settings[name]) for name in self.setting_names]}
 
 
 def _described(setting: Setting) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def _described(setting: Setting) -> dict[str, Any]:
         "dim": len(block["features"]) + block.get("intercept", False),
         "group": block["group"],
         "fold_by": block.get("fold_by", block["unit"]),
-        "folds": len(setting.parts),
+        "folds": len(setting.folds),
         "intercept": block.get("intercept", False),
         "differences": block.get("differences", False),
     }
@@ -74,12 +74,12 @@ def _described(setting: Setting) -> dict[str, Any]:
 class Real(OfTables):
     """A column per setting: theory above, with the model that it is of; baselines below."""
 
-    own = True
+    may_share_name = True
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
-        real, settings = tables["real"], drawing["settings"]
+        real, settings = tables["real"], plot_spec["settings"]
         width = max(COLUMN * len(settings), 2.2 * COLUMN)
         foot = small_print(note, settings)
         figure, body = style.framed(width, 2 * ROW + 0.2, _legend(real), foot, lines=3)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..results.real import out_of_gate
+from ..analysis.cross_validation import out_of_gate
 from . import Tables, style
 from .real import OfTables, gate_text, small_print
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
 SIZE = 2.5  # inches, of a panel
@@ -31,9 +31,9 @@ class RealGain(OfTables):
     by both predictions, and of attention."""
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
-        settings, real = drawing["settings"], tables["real"]
+        settings, real = plot_spec["settings"], tables["real"]
         shown = [p for p in PANELS if p[0] == "model" or _differ(settings)]
         found = [[gains(real, s, s[model]) for s in settings] for model, _ in shown]
         foot = small_print(note, settings)

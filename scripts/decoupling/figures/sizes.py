@@ -12,7 +12,7 @@ from .lines import computed, trained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
     from ..config import Config
@@ -23,36 +23,36 @@ HEIGHT = 2.6  # inches of a panel
 
 
 class Sizes(Figure):
-    """A figure of one setting's first model in several sizes, a panel per n; all else follows from
-    its points."""
+    """A figure of a setting's first model in several sizes, a panel per n, defined by `points`."""
 
-    axis: ClassVar[str]  # what sizes are
+    axis: ClassVar[str]  # label of the x axis
     symbol: ClassVar[str]
     logarithmic: ClassVar[bool] = False
 
     def points(self, settings: Mapping[str, Setting]) -> list[tuple[int, str, int]]:
-        """Size, setting and layers of each."""
+        """Size, setting and layers of each point."""
         raise NotImplementedError
 
     def arms(self, base: Setting) -> Sequence[str]:
         return self.block.get("arms", base.arms)
 
     def problems(self, config: Config) -> Iterator[Problem]:
-        yield from self.arm_problems(config.settings[self.bases[0]])
+        yield from self.arm_problems(config.settings[self.setting_names[0]])
 
     def needs(self, config: Config) -> dict[str, list[str]]:
         names = dict.fromkeys(name for _, name, _ in self.points(config.settings))
-        return {"risks": list(names), **dict.fromkeys(("specs", "theory", "bayes"), self.bases)}
+        base = dict.fromkeys(("specs", "theory", "bayes"), self.setting_names)
+        return {"risks": list(names), **base}
 
     def curves(self, config: Config) -> list[Curve]:
-        base = config.settings[self.bases[0]]
+        base = config.settings[self.setting_names[0]]
         found = []
         for _, name, layers in self.points(config.settings):
-            found += config.settings[name].drawn(base.model, layers, self.arms(base))
+            found += config.settings[name].select_curves(base.model, layers, self.arms(base))
         return found
 
-    def drawing(self, config: Config) -> dict[str, Any]:
-        base = config.settings[self.bases[0]]
+    def plot_spec(self, config: Config) -> dict[str, Any]:
+        base = config.settings[self.setting_names[0]]
         return {
             "setting": base.name,
             "model": base.model,
@@ -65,35 +65,35 @@ class Sizes(Figure):
         }
 
     @staticmethod
-    def draw(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
-        return draw_sizes(drawing, tables, note)
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
+        return draw_sizes(plot_spec, tables, note)
 
 
-def draw_sizes(drawing: Mapping[str, Any], tables: Tables, note: str) -> Drawn:
-    """`drawing` has the setting whose theorems are drawn, `model`, `arms`, `n`, (size, setting,
-    layers) of all `points`, and what the sizes are: `axis`, `symbol`, `logarithmic`."""
+def draw_sizes(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
+    """`plot_spec` has the setting whose theorems are drawn, `model`, `arms`, `n`, (size, setting,
+    layers) of all `points`, and the x axis: `axis`, `symbol`, `logarithmic`."""
     style.use_style()
-    lengths = drawing["n"]
+    lengths = plot_spec["n"]
     width = len(lengths) * style.PANEL_SIZE[0]
-    figure, body = style.framed(width, HEIGHT, _legend(drawing["arms"]), note)
+    figure, body = style.framed(width, HEIGHT, _legend(plot_spec["arms"]), note)
     axes = body.subplots(1, len(lengths), squeeze=False)[0]
     for n, ax in zip(lengths, axes, strict=True):
-        _draw_panel(ax, drawing, tables, n)
+        _draw_panel(ax, plot_spec, tables, n)
         ax.set_title(f"$n={n}$")
     axes[0].set_ylabel(r"risk / $\mathrm{E}[y^2]$")
     style.despine(axes)
-    mix = tables["specs"][drawing["setting"]]
+    mix = tables["specs"][plot_spec["setting"]]
     body.suptitle(describe(mix).replace("\n", " "), fontsize=8)
     return figure
 
 
-def _draw_panel(ax: Axes, drawing: Mapping[str, Any], tables: Tables, n: int) -> None:
+def _draw_panel(ax: Axes, plot_spec: Mapping[str, Any], tables: Tables, n: int) -> None:
     import pandas as pd
 
-    base, model, points = drawing["setting"], drawing["model"], drawing["points"]
+    base, model, points = plot_spec["setting"], plot_spec["model"], plot_spec["points"]
     sizes = sorted({size for size, _, _ in points})
     shown = []
-    for arm in drawing["arms"]:
+    for arm in plot_spec["arms"]:
         parts = [
             trained(tables, setting, model, layers, arm).assign(size=size)
             for size, setting, layers in points
@@ -108,12 +108,12 @@ def _draw_panel(ax: Axes, drawing: Mapping[str, Any], tables: Tables, n: int) ->
     bayes = tables["bayes"][(tables["bayes"].setting == base) & (tables["bayes"].n == n)]
     for value in bayes.normalized:
         ax.axhline(value, color=style.BAYES_STYLE["color"], ls=style.BAYES_STYLE["ls"])
-    style.note_diverged(ax, pd.concat(shown), "size", drawing["symbol"], model)
-    if drawing["logarithmic"]:
+    style.note_diverged(ax, pd.concat(shown), "size", plot_spec["symbol"], model)
+    if plot_spec["logarithmic"]:
         ax.set_xscale("log")
         ax.minorticks_off()
     ax.set_xticks(sizes, [str(size) for size in sizes])
-    ax.set(xlabel=drawing["axis"], ylim=(0, None))
+    ax.set(xlabel=plot_spec["axis"], ylim=(0, None))
 
 
 def _legend(arms: Sequence[str]) -> list[Line2D]:

@@ -1,7 +1,7 @@
-"""How every figure looks: arms, fonts, the frame, the files.
+"""The look of every figure: arms, fonts, the frame, the files.
 
-Matplotlib and seaborn are imported when something is drawn: the workflow reads all kinds of figures
-when it starts.
+Matplotlib and seaborn are imported inside functions: the workflow reads all kinds of figures when
+it starts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 BAYES_STYLE = {"color": "0.2", "ls": ":", "label": "dotted: Bayes-optimal"}
-NOTE_LETTERS = 21  # of the small print, to an inch
+NOTE_LETTERS = 21  # of the small print per inch
 PANEL_SIZE = (3.4, 2.9)  # inches; 3.4 is a column's width
 
 RC = {
@@ -47,7 +47,7 @@ def use_style() -> None:
 
 
 def despine(axes: Iterable[Axes]) -> None:
-    """Leave the left and the lower line of every frame."""
+    """Remove the upper and the right line of every frame."""
     import seaborn
 
     for ax in axes:
@@ -55,7 +55,7 @@ def despine(axes: Iterable[Axes]) -> None:
 
 
 def is_mathtext(text: str) -> bool:
-    """Whether the parts between dollar signs can be drawn."""
+    """Whether Matplotlib can draw the formulas between dollar signs."""
     from matplotlib.mathtext import MathTextParser
 
     try:
@@ -81,18 +81,18 @@ def line_key(style: str, label: str) -> Line2D:
 
 
 def marked(arm: str) -> dict[str, object]:
-    """An arm's colour and marker."""
+    """Keywords for an arm's colour and marker."""
     return {"color": ARMS[arm].colour, "marker": ARMS[arm].marker, "mec": "white", "mew": 0.4}
 
 
 def darker(arm: str) -> tuple[float, ...]:
-    """An arm's colour for its theorem, on top of what was trained."""
+    """An arm's colour for its theorem, drawn on top of the trained curve."""
     colour = ARMS[arm].colour.lstrip("#")
     return tuple(0.6 * int(colour[i : i + 2], 16) / 255 for i in (0, 2, 4))
 
 
 def whole_ticks(ax: Axes, values: Iterable[float]) -> None:
-    """Ticks at whole numbers of the x axis; at the only value, where there is one."""
+    """Ticks at whole numbers of the x axis, or at the only value."""
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
     found = set(values)
@@ -109,8 +109,8 @@ def plot_bayes(ax: Axes, curve: pd.DataFrame, x: str) -> None:
 
 
 def note_diverged(ax: Axes, trained: pd.DataFrame, x: str, symbol: str, model: str) -> None:
-    """Say which points are missing because none of their seeds was left. What is not of `model`,
-    the one that is drawn, is named."""
+    """Note the points that are missing because all their seeds diverged, with the model's name if
+    it is not `model`."""
     gone = trained[trained.seeds_ok == 0]
     lines = [
         f"{ARMS[arm].label}{'' if other == model else f' ({other})'},"
@@ -125,8 +125,7 @@ def note_diverged(ax: Axes, trained: pd.DataFrame, x: str, symbol: str, model: s
 def framed(
     width: float, height: float, handles: Sequence[Line2D], note: str, lines: int = 1
 ) -> tuple[Figure, SubFigure]:
-    """A figure with a body of that many inches, and below it the legend and the small print, of so
-    many lines."""
+    """A figure with a body of this size in inches, above its legend and small print of `lines`."""
     from matplotlib.figure import Figure
 
     columns = max(2, round(width / 2.3))
@@ -145,7 +144,7 @@ def framed(
 
 def save(figure: Figure, pdf: Path, png: Path) -> None:
     """Write both formats without a date, so that the same data give the same bytes."""
-    logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on the fonts' own dates
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on dates of fonts
     for path, metadata in ((pdf, {"CreationDate": None, "Producer": None}), (png, None)):
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format=path.suffix[1:], metadata=metadata)
@@ -154,8 +153,8 @@ def save(figure: Figure, pdf: Path, png: Path) -> None:
 
 
 def cut_off(figure: Figure) -> list[str]:
-    """Titles, legends and small print that are partly outside."""
-    figure.draw_without_rendering()  # sizes of words are still those of the file's resolution
+    """Titles, legends and small print that are partly outside the figure."""
+    figure.draw_without_rendering()  # texts have sizes of the file's resolution only now
     edge = figure.bbox.padded(1)  # pixels
     found = []
     for part in (figure, *figure.subfigs):

@@ -1,186 +1,17 @@
-"""Models. Each is a module of this folder, with its class under the name MODEL.
+"""Models, a module each, with its class under the name MODEL.
 
-A model says itself what it is; nothing else lists or names it. Jobs load the modules of the models
-they train and no others, so that a new model, or an edit to one, leaves the others' results alone.
-Model modules import neither torch nor pandas: the workflow reads all of them when it starts.
+A job loads only the modules of the models that it trains, so that a new model, or an edit to one,
+leaves the results of others alone.
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import Any
 
 from .. import discover
-from ..problem.scaling import Scaling
-
-ATTENTION_HEADS = {  # the JSON schema of a key that several models have
-    "description": "Heads of softmax attention, side by side; 2 is the default",
-    "type": "integer",
-    "minimum": 1,
-    "maximum": 1024,
-}
-COMPILED = 30e6  # contexts a minute: half of what three layers of linear attention were measured at
-Arrays = Mapping[str, np.ndarray]
-Shapes = dict[str, tuple[int, ...]]
-
-
-@dataclass(frozen=True)
-class Arm:
-    """What is trained: attention weights, prompts, task heads. Without the weights, the rest is
-    fine-tuned on the frozen weights of the same seed's `plain`."""
-
-    weights: bool
-    prompts: bool
-    heads: bool
-    common: bool = False  # one prompt for all tasks, not one for each
-    zero_prompt: bool = False  # a prompt that stays zero
-
-    @property
-    def prompted(self) -> bool:
-        """Whether there is a prompt in front of the context."""
-        return self.prompts or self.zero_prompt
-
-
-@dataclass(frozen=True)
-class Model:
-    """A model for K tasks in dimension d, and how its parameters make a prediction.
-
-    Parameters are kept by name, batched over seeds: the model's own weights, `prompts` (p_k) and
-    `heads` (h_k), both [seeds, K, D]; a prompt that all tasks share is [seeds, 1, D]. The arm
-    decides which of them exist and which are trained. Without `heads`, h = e_D; a model whose heads
-    are something else says so in `trained_shapes` and `lacks`.
-    All that the data meet of a model is what it `forward`s; a model whose gradient is torch's gives
-    `predict` instead (`engines.sequences`).
-    Sizes of its own, beside d, K and L, are fields of its dataclass, and keys of a setting.
-    """
-
-    name: ClassVar[str]  # in the config
-    engine: ClassVar[str]  # what trains it, by what it sees of the data: a module of `engines`
-    recipe: ClassVar[str]  # the block of a protocol that says how it is trained
-    references: ClassVar[tuple[str, ...]] = ()  # computed curves to compare it with
-    contains_shallower: ClassVar[bool] = False  # whether one layer fewer is a special case
-    task_heads: ClassVar[bool] = True  # whether a task can have a head of its own
-    zero_prompt_matters: ClassVar[bool] = False  # whether a prompt of zeros differs from none
-    keys: ClassVar[Mapping[str, Any]] = {}  # JSON schemas of its own sizes
-    # Of one seed, with all arms, on one core: for the time that a job asks for. Half of what a
-    # small transformer was measured at, so that a model of one's own asks for enough.
-    contexts_per_minute: ClassVar[float] = 0.13e6
-
-    dim: int
-    tasks: int
-    layers: int = 1
-
-    @property
-    def weight_shapes(self) -> Shapes:
-        """Name and shape (of one seed) of the weights."""
-        raise NotImplementedError
-
-    @classmethod
-    def takes(cls, layers: int) -> bool:
-        """Whether there is one of so many layers."""
-        return layers == 1
-
-    @classmethod
-    def exact(cls) -> bool:
-        """Whether moments are all it sees. Then the gradient and the test risk can be exact, and
-        seeds share most of the work."""
-        return cls.engine == "moments"
-
-    @classmethod
-    def has_theorem(cls) -> bool:
-        """Whether a theorem predicts its risk; models without one are held to bounds."""
-        return "theorem" in cls.references
-
-    @classmethod
-    def lacks(cls, arm: Arm) -> str | None:
-        """Why the model does not have this arm, if it does not."""
-        if arm.heads and not cls.task_heads:
-            return "has no task heads"
-        if arm.zero_prompt and not cls.zero_prompt_matters:
-            return "takes a prompt of zeros for none"
-        return None
-
-    def problems(self) -> Iterator[tuple[str, str]]:
-        """What is wrong with its sizes: a setting's key; what, and the fix."""
-        yield from ()
-
-    def contains(self, other: Model) -> str | None:
-        """The name of another size of this model, if that is a special case of this one."""
-        shallower = {**vars(self), "layers": self.layers - 1}
-        if self.contains_shallower and vars(other) == shallower:
-            return f"{other.layers} layer{'s' if other.layers > 1 else ''}"
-        return None
-
-    def trained_shapes(self, arm: Arm) -> Shapes:
-        """Name and shape (of one seed) of what an arm trains."""
-        shapes = dict(self.weight_shapes) if arm.weights else {}
-        if arm.prompts:
-            shapes["prompts"] = (1 if arm.common else self.tasks, self.dim + 1)
-        if arm.heads:
-            shapes["heads"] = (self.tasks, self.dim + 1)
-        return shapes
-
-    def initial_values(self, arm: Arm, seeds: Sequence[int], std: float) -> dict[str, np.ndarray]:
-        """Independent N(0, std²) entries, a stream of its own for every (seed, parameter name).
-
-        So a seed starts the same whichever arm, context length or block of seeds it is in.
-        Heads that are fine-tuned start from the head that `plain` had, e_D.
-        """
-        values = {
-            name: std * np.stack([_stream(seed, name).standard_normal(shape) for seed in seeds])
-            for name, shape in self.trained_shapes(arm).items()
-        }
-        if arm.heads and not arm.weights:
-            values["heads"][:] = np.eye(self.dim + 1)[-1]
-        return values
-
-    def fixed_values(self, arm: Arm, seeds: int) -> dict[str, np.ndarray]:
-        """What an arm has besides, and does not train."""
-        return {"prompts": np.zeros((seeds, 1, self.dim + 1))} if arm.zero_prompt else {}
-
-    def forward(self, params: Mapping[str, Any]) -> Any:
-        """What the model's engine asks for, of its arrays."""
-        raise NotImplementedError
-
-    def from_standard(self, params: Arrays, scaling: Scaling) -> Arrays:
-        """Parameters of a model in standard units, in the data's. A model that does not say is
-        trained in the data's units."""
-        raise NotImplementedError
-
-    @classmethod
-    def has_standard(cls) -> bool:
-        return cls.from_standard is not Model.from_standard
-
-    def backward(self, params: Arrays, grad: Any, out: Arrays) -> None:
-        """Write the gradient of the trained parameters, given that of what `forward` gave, to
-        `out`, which has their names and is zero where nothing was ever written."""
-        raise NotImplementedError
-
-
-def forward_prompts(params: Arrays, tasks: int) -> np.ndarray | None:
-    """p_k of the parameters, [seeds, K or 1, D], as [K, seeds, D]."""
-    if "prompts" not in params:
-        return None
-    prompts = params["prompts"].swapaxes(0, 1)
-    return np.broadcast_to(prompts, (tasks, *prompts.shape[1:]))
-
-
-def backward_prompts(by_task: np.ndarray, out: Arrays) -> None:
-    """The gradient of every task's prompt, [seeds, K, D], to `out`; a shared prompt's is their
-    sum."""
-    if "prompts" in out:
-        common = out["prompts"].shape[1] < by_task.shape[1]
-        out["prompts"][:] = by_task.sum(1, keepdims=True) if common else by_task
-
-
-def _stream(seed: int, name: str) -> np.random.Generator:
-    return np.random.default_rng([seed, zlib.crc32(name.encode())])
+from .base import Model
 
 
 def load(module: str) -> type[Model]:
@@ -193,7 +24,7 @@ def modules() -> dict[str, type[Model]]:
     found = discover.members(__name__, "MODEL")
     owners: dict[tuple[str, int], str] = {}
     for module, model in found.items():
-        owned = [(model.name, layers) for layers in (1, 2) if model.takes(layers)]
+        owned = [(model.name, layers) for layers in (1, 2) if model.supports_depth(layers)]
         others = [owners.setdefault(key, module) for key in owned]
         other = next((name for name in others if name != module), None)
         if other:
@@ -203,16 +34,18 @@ def modules() -> dict[str, type[Model]]:
 
 def find(name: str, layers: int) -> str | None:
     """The module of the model of this name and depth, if there is one."""
-    found = (m for m, model in modules().items() if model.name == name and model.takes(layers))
+    found = (
+        m for m, model in modules().items() if model.name == name and model.supports_depth(layers)
+    )
     return next(found, None)
 
 
 def names() -> list[str]:
-    """As the config has them."""
+    """Names of models, as in the config."""
     return sorted({model.name for model in modules().values()})
 
 
 @cache
 def keys() -> dict[str, Any]:
-    """JSON schemas of the keys that settings have for their models."""
+    """JSON schemas of the keys that models add to settings."""
     return {key: schema for model in modules().values() for key, schema in model.keys.items()}

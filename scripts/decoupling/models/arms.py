@@ -1,25 +1,24 @@
 """Arms, an entry each: what it trains, and how figures and the explorer draw it.
 
-A curve carries what it trains, and theory has its own list of what is minimised; so an edit here
-reruns drawings and tables of results, and neither trainings nor theory.
-Colours but brown and grey are Okabe and Ito's, safe for colour-blind readers.
+Training and theory do not depend on this file: an edit redraws figures and makes tables of results
+again. Colours, except brown and grey, are Okabe and Ito's, safe for colour-blind readers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import Arm
+from .base import Arm
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An arm. `plan.checks` names what cannot be drawn, and looks that two arms share."""
+    """An arm. `plan.checks` rejects what cannot be drawn, and looks that two arms share."""
 
     trains: Arm
     label: str  # in legends
     colour: str  # #RRGGBB
-    marker: str  # Matplotlib's; a filled one, which the explorer has too
+    marker: str  # a filled one of Matplotlib, which the explorer has too
 
 
 ARMS = {  # in the order of legends and tables
@@ -36,7 +35,7 @@ ARMS = {  # in the order of legends and tables
         marker="h",
     ),
     "shared": Entry(
-        Arm(weights=True, prompts=True, heads=False, common=True),
+        Arm(weights=True, prompts=True, heads=False, shared_prompt=True),
         label="one prompt for all tasks",
         colour="#999999",
         marker="p",

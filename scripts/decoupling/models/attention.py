@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..problem.one_layer import OneLayer
 from ..problem.scaling import Scaling
-from . import COMPILED, Arrays, Model, Shapes, backward_prompts, forward_prompts
+from .base import COMPILED, Arrays, Model, Shapes, backward_prompts, forward_prompts
 
 
 class Attention(Model):
@@ -33,7 +33,7 @@ class Attention(Model):
         return scaling.attention(params, linear=True)
 
     def backward(self, params: Arrays, grad: OneLayer, out: Arrays) -> None:
-        """As `Model.backward`. What does not influence the prediction is left as it is: zero."""
+        """As `Model.backward`. Parameters without influence on the prediction keep gradient 0."""
         if "query" in out:
             query, key = params["query"][:, 0, : self.dim], params["key"][:, 0]
             out["query"][:, 0, : self.dim] = grad.scores @ key

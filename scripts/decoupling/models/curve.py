@@ -6,21 +6,22 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from . import Arm, Model, load
+from . import load
+from .base import Arm, Model
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What is trained, evaluated or drawn; the config makes it, and JSON brings it to a job."""
+    """A curve that is trained, evaluated or drawn. Jobs get it as JSON."""
 
     setting: str
     module: str  # of this folder
-    model: str  # its name, in the config and in tables
+    model: str  # the name in the config and in tables
     layers: int
     arm: str
-    trains: Arm  # what the arm trains: no job looks it up, so that a new arm retrains nothing
-    sizes: tuple[tuple[str, int], ...] = ()  # the model's own, by name
-    recipe: str | None = None  # its source's own, in protocols that have it
+    trains: Arm  # no job looks the arm up, so that a new arm retrains nothing
+    sizes: tuple[tuple[str, int], ...] = ()  # of the model, by name
+    recipe: str | None = None  # of its source, for protocols that have it
 
     @property
     def model_class(self) -> type[Model]:
@@ -28,15 +29,15 @@ class Curve:
 
     @property
     def point(self) -> dict[str, Any]:
-        """The columns that name it in tables."""
+        """Columns that identify it in tables."""
         return {key: getattr(self, key) for key in ("setting", "model", "layers", "arm")}
 
     def build(self, dim: int = 1, tasks: int = 1) -> Model:
-        """The model; of whatever mixture, to ask what it contains."""
+        """The model. The default sizes are enough to ask what it contains."""
         return self.model_class(dim, tasks, self.layers, **dict(self.sizes))
 
     def includes(self, other: Curve) -> str | None:
-        """What the other one is called as a bound, if this one's least risk cannot be larger."""
+        """The name of the other curve as a bound, if this one's least risk cannot be larger."""
         if self.model != other.model:
             return None
         own = self.build()
@@ -47,8 +48,8 @@ class Curve:
         return self.includes_smaller(other)
 
     def includes_smaller(self, other: Curve) -> str | None:
-        """The name of the same arm of a smaller model, if that is a special case of this one. A
-        fine-tuned arm has frozen weights, none of which can be switched off."""
+        """The name of the same arm of a smaller model, if that is a special case of this one. Not
+        for fine-tuned arms, whose weights are frozen."""
         same = (self.model, self.arm) == (other.model, other.arm) and self.trains.weights
         return self.build().contains(other.build()) if same else None
 
@@ -62,13 +63,13 @@ class Curve:
         return cls(**{**fields, "trains": Arm(**fields["trains"]), "sizes": sizes})
 
 
-def _includes(arm: Arm, other: Arm, heard: bool) -> bool:
-    """`heard`: a prompt of zeros is not the same as no prompt."""
-    own_prompts = arm.prompts and not arm.common
+def _includes(arm: Arm, other: Arm, zero_prompt_matters: bool) -> bool:
+    """Whether the second arm is a special case of the first."""
+    own_prompts = arm.prompts and not arm.shared_prompt
     return (
         arm != other
         and arm.weights >= other.weights
         and arm.heads >= other.heads
-        and (own_prompts or not other.prompts or (arm.common and other.common))
-        and (not heard or arm.prompted == other.prompted)
+        and (own_prompts or not other.prompts or (arm.shared_prompt and other.shared_prompt))
+        and (not zero_prompt_matters or arm.prompted == other.prompted)
     )

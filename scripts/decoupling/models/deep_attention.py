@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..problem.scaling import Scaling
-from . import COMPILED, Arrays, Model, Shapes, backward_prompts
+from .base import COMPILED, Arrays, Model, Shapes, backward_prompts
 
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """All that the data meet of the layers; also holds the gradient with respect to it."""
+    """The layers as engines need them; also holds the gradient with respect to them."""
 
     scores: Any  # A_l = WqWkᵀ: [seeds, L, D, D]
     values: Any  # V_l: [seeds, L, D, D]
@@ -31,10 +31,10 @@ class DeepAttention(Model):
     engine = "gram"
     recipe = "deep"
     contexts_per_minute = COMPILED
-    contains_shallower = True  # A_L = 0; of one layer, whose prediction has no residual, as h → 0
+    contains_shallower = True  # with A_L = 0; one layer, which has no residual, in the limit h → 0
 
     @classmethod
-    def takes(cls, layers: int) -> bool:
+    def supports_depth(cls, layers: int) -> bool:
         return layers > 1
 
     @property
@@ -42,7 +42,7 @@ class DeepAttention(Model):
         return dict.fromkeys(("query", "key", "value"), (self.layers, self.dim + 1, self.dim + 1))
 
     def forward(self, params: Any) -> Layers:
-        """The layers of a model whose parameters are NumPy's arrays or torch's."""
+        """The layers, of NumPy's arrays or torch's."""
         scores = params["query"] @ params["key"].mT
         return Layers(scores, params["value"], params.get("prompts"), params.get("heads"))
 

@@ -6,21 +6,21 @@ import numpy as np
 
 from ..problem.one_layer import OneLayer
 from ..problem.scaling import Scaling
-from . import COMPILED, Arrays, Model, Shapes, backward_prompts, forward_prompts
+from .base import COMPILED, Arrays, Model, Shapes, backward_prompts, forward_prompts
 
 
 class Reduced(Model):
     """ŷ = xᵀW(Xᵀy + q_k p̄_k): attention with A₁ = [W 0] and a = e_D. `weight` is W, [seeds, d, d].
 
-    The prompt is trained as the whole token [p̄_k; q_k]: fixing q_k = 1 loses no generality,
-    but Adam at 1e-3 moves an entry by at most 20 in 20,000 steps and p̄ must go further.
+    The whole token [p̄_k; q_k] is trained. Fixing q_k = 1 would lose no generality, but Adam at
+    1e-3 moves an entry by at most 20 in 20,000 steps, and p̄ must go further.
     """
 
     name = "reduced"
     engine = "moments"
     recipe = "one_layer"
     contexts_per_minute = COMPILED
-    references = ("theorem",)  # which are its optimum
+    references = ("theorem",)  # its optimum
     task_heads = False
 
     @property

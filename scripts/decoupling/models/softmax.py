@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..problem.scaling import Scaling
-from . import ATTENTION_HEADS, COMPILED, Arrays, Model, Shapes, backward_prompts
+from .base import ATTENTION_HEADS, COMPILED, Arrays, Model, Shapes, backward_prompts
 
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxHeads:
-    """All that the data meet of the heads; also holds the gradient with respect to it."""
+    """The heads as engines need them; also holds the gradient with respect to them."""
 
     scores: Any  # WkWqᵀ: [seeds, H, D, D]
     readouts: Any  # a_k: [seeds, K, H, D]
@@ -34,7 +34,7 @@ class Softmax(Model):
     engine = "softmax"
     recipe = "softmax"
     contexts_per_minute = COMPILED
-    zero_prompt_matters = True  # a prompt of zeros has its share of the weights
+    zero_prompt_matters = True  # a prompt of zeros gets a share of the weights
     keys: ClassVar = {"attention_heads": ATTENTION_HEADS}
 
     attention_heads: int = 2
@@ -45,7 +45,7 @@ class Softmax(Model):
         return dict.fromkeys(("query", "key", "value"), shape)
 
     def contains(self, other: Model) -> str | None:
-        """Heads can be silent."""
+        """Fewer attention heads are a special case: readouts of the others can be 0."""
         heads = other.attention_heads
         if (
             heads >= self.attention_heads
@@ -55,7 +55,7 @@ class Softmax(Model):
         return f"{heads} attention head{'s' if heads > 1 else ''}"
 
     def forward(self, params: Mapping[str, Any]) -> SoftmaxHeads:
-        """The heads of a model whose parameters are NumPy's arrays or torch's."""
+        """The heads, of NumPy's arrays or torch's."""
         value, prompts = params["value"], params.get("prompts")
         if "heads" in params:
             readouts = (value[:, None] @ params["heads"][:, :, None, :, None])[..., 0]
@@ -80,7 +80,7 @@ class Softmax(Model):
         backward_prompts(grad.prompts, out)
 
     def predict(self, params: Mapping[str, Any], tokens: Any, queries: Any, tasks: Any) -> Any:
-        """Predictions in torch, where nothing is compiled: see `engines.sequences`."""
+        """Predictions in torch, for devices without compiled kernels (`engines.sequences`)."""
         row = self.forward(params)
         chosen = row.readouts.expand(-1, self.tasks, -1, -1)[:, tasks]  # [seeds, B, H, D]
         u = row.scores[:, None, :, :, :-1] @ queries[:, None, :, None]

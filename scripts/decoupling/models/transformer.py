@@ -1,8 +1,8 @@
 """A small transformer: blocks of softmax attention and a perceptron, with residuals and layer norm.
 
-Tokens are read in as vectors of `width` numbers and have no positions. In every block all tokens
-attend to the prompt and the context, and none to the query; of the last block only the query's row
-is computed, which is read out linearly. A task's head is added to the common readout.
+Tokens are embedded linearly, in `width` dimensions and without positions. In every block all tokens
+attend to the prompt and the context, and none to the query. The last block computes only the
+query's row, which is read out linearly. A task's head is added to the common readout.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, ClassVar
 from scipy.linalg import block_diag
 
 from ..problem.scaling import Scaling
-from . import ATTENTION_HEADS, Arm, Arrays, Model, Shapes
+from .base import ATTENTION_HEADS, Arm, Arrays, Model, Shapes
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-WIDER = 4  # the perceptron's hidden layer over the width
+WIDER = 4  # width of the perceptron's hidden layer over `width`
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Transformer(Model):
     name = "transformer"
     engine = "sequences"
     recipe = "transformer"
-    contains_shallower = True  # a block that adds nothing
+    contains_shallower = True  # a block can add nothing
     zero_prompt_matters = True
     keys: ClassVar = {
         "width": {
@@ -47,14 +47,14 @@ class Transformer(Model):
     attention_heads: int = 2
 
     @classmethod
-    def takes(cls, layers: int) -> bool:
+    def supports_depth(cls, layers: int) -> bool:
         return True
 
     @classmethod
-    def lacks(cls, arm: Arm) -> str | None:
+    def unsupported(cls, arm: Arm) -> str | None:
         if arm.heads and not arm.weights:
             return "has heads that add to a common one, and none to fine-tune"
-        return super().lacks(arm)
+        return super().unsupported(arm)
 
     def problems(self) -> Iterator[tuple[str, str]]:
         if self.width % self.attention_heads:
@@ -92,7 +92,7 @@ class Transformer(Model):
     def predict(
         self, params: Mapping[str, Tensor], tokens: Tensor, queries: Tensor, tasks: Tensor
     ) -> Tensor:
-        """As `engines.sequences` asks for. Arrays are [seeds, B, tokens, numbers]."""
+        """Predictions for `engines.sequences`. Arrays are [seeds, B, tokens, numbers]."""
         import torch
         from torch.nn import functional
 
@@ -127,9 +127,9 @@ class Transformer(Model):
             _linear(x, own["attention"][:, i]).unflatten(-1, (self.attention_heads, -1))
             for i, x in enumerate((asking, known, known))
         )
-        # a head has its slice of the width: [seeds, B, heads, tokens, numbers]
-        heard = functional.scaled_dot_product_attention(*(x.transpose(-2, -3) for x in parts))
-        added = _linear(heard.transpose(-2, -3).flatten(-2), own["attention"][:, 3])
+        # heads are slices of the width: [seeds, B, heads, tokens, numbers]
+        attended = functional.scaled_dot_product_attention(*(x.transpose(-2, -3) for x in parts))
+        added = _linear(attended.transpose(-2, -3).flatten(-2), own["attention"][:, 3])
         return (state[:, :, -1:] if only_query else state) + added
 
 
@@ -139,7 +139,7 @@ def _linear(x: Tensor, matrix: Tensor) -> Tensor:
 
 
 def _affine(x: Tensor, matrix: Tensor) -> Tensor:
-    """The same; the last row of the matrix is added."""
+    """As `_linear`, with the last row of the matrix as the offset."""
     return _linear(x, matrix[:, :-1]) + matrix[:, None, None, -1]
 
 

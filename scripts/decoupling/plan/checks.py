@@ -1,4 +1,4 @@
-"""What is wrong with a config: a line each, with the key and the fix."""
+"""Problems of a config: a line each, with the key and the fix."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ..train import optimisers
 from ..train.recipe import ARM_KEYS, BATCH_STEP, KEYS, Recipe
 from .messages import schema_text
 
-SCOREBOARD = "scoreboard"  # figures/scoreboard.pdf is not a setting's
-# data/<protocol>/ has to be a protocol's alone
+SCOREBOARD = "scoreboard"  # the name of the figure that every config has
+# folders of data/ that a protocol must not have
 FOLDERS = ("bayes", "identity", "published", "reference", "sampled", "specs", "tables", "theory")
 
-# JSON has no NaN and takes 2.0 for an integer; YAML and file names do not agree.
+# Stricter than JSON schema: NaN is no number, and 2.0 no integer, as file names need it.
 _TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
     {
         "integer": lambda _, value: is_integer(value),
@@ -42,7 +42,7 @@ Path = tuple[str | int, ...]
 @dataclass(frozen=True)
 class Problem:
     path: Path  # of the key
-    text: str  # what is wrong, and the fix
+    text: str  # with the fix
 
     def __str__(self) -> str:
         keys = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in self.path)
@@ -50,7 +50,7 @@ class Problem:
 
 
 def model_problems() -> Iterator[str]:
-    """What is wrong with the models' own files, not with the config."""
+    """Problems of the models' files, not of the config."""
     served = {engine for source in sources.blocks().values() for engine in source.ENGINES}
     for module, model in models.modules().items():
         engine = getattr(model, "engine", None)
@@ -60,7 +60,7 @@ def model_problems() -> Iterator[str]:
 
 
 def arm_problems() -> Iterator[str]:
-    """Of models/arms.py: what cannot be drawn or told apart."""
+    """Problems of models/arms.py: looks that cannot be drawn, or that two arms share."""
     for name, arm in ARMS.items():
         if not re.fullmatch("#[0-9A-F]{6}", arm.colour):
             yield f"models/arms.py: {name}: {arm.colour!r} is no colour; write #RRGGBB, in capitals"
@@ -79,7 +79,7 @@ def arm_problems() -> Iterator[str]:
 
 
 def schema_problems(raw: Block, schema: Mapping[str, Any]) -> set[Problem]:
-    """What is wrong with each block alone."""
+    """Problems of each block alone."""
     schema = _filled(schema)
     found = {*_schema_problems((), schema, raw)}
     for name, block in blocks(raw, "settings"):
@@ -90,7 +90,7 @@ def schema_problems(raw: Block, schema: Mapping[str, Any]) -> set[Problem]:
 
 
 def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with the lists that the library has: arms, models, recipes and their keys."""
+    """The schema with the library's lists filled in: arms, models, recipes and their keys."""
     defs = dict(schema["$defs"])
     defs["recipe"] = _recipe_schema(defs["recipe"])
     defs["arm"] = defs["arm"] | {"enum": list(ARMS)}
@@ -106,7 +106,7 @@ def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _recipe_schema(block: Mapping[str, Any]) -> dict[str, Any]:
-    """With the fields of a recipe and the options of optimisers; `block` has what is of neither."""
+    """A recipe's schema: `block`, with the fields of `Recipe` and the options of optimisers."""
     own = block["properties"]
     differing = {"properties": {key: KEYS[key] for key in ARM_KEYS}}
     arms = own["arms"] | {"additionalProperties": own["arms"]["additionalProperties"] | differing}
@@ -122,7 +122,7 @@ def _schema_problems(path: Path, schema: Mapping[str, Any], value: Any) -> Itera
 
 def _setting_schema_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]:
     source = sources.source_of(block)
-    source = source if isinstance(source, str) else sources.DEFAULT  # else the schema's to name
+    source = source if isinstance(source, str) else sources.DEFAULT  # the schema reports it
     if source not in sources.blocks():
         known = ", ".join(sources.blocks())
         yield Problem((*path, "source"), f"there is no source {source!r}; use one of {known}")
@@ -164,13 +164,13 @@ def _figure_schema_problems(path: Path, block: Block, defs: Block) -> Iterator[P
 
 
 def _chosen(block: Block, key: str, default: str) -> str:
-    """What is not even a text is the schema's to name."""
+    """The value, or the default if it is no text, which the schema reports."""
     value = block.get(key, default)
     return value if isinstance(value, str) else default
 
 
 def blocks(raw: Block, key: str) -> list[tuple[str, Block]]:
-    """By name; what is no block is the schema's to name."""
+    """Blocks by name, without entries that are no blocks, which the schema reports."""
     found = raw.get(key)
     if not isinstance(found, Mapping):
         return []
@@ -178,7 +178,7 @@ def blocks(raw: Block, key: str) -> list[tuple[str, Block]]:
 
 
 def setting_problems(setting: Setting, block: Block) -> list[str]:
-    """What its source and its models find wrong; `block` is what it was read from."""
+    """Problems found by its source and its models; it was read from `block`."""
     name, source = setting.name, sources.blocks()[setting.source]
     found = []
     if hasattr(source, "problems"):
@@ -197,7 +197,7 @@ def setting_problems(setting: Setting, block: Block) -> list[str]:
                 served = [
                     model.name
                     for model in models.modules().values()
-                    if model.takes(1) and model.engine in source.ENGINES
+                    if model.supports_depth(1) and model.engine in source.ENGINES
                 ]
                 fix = f"cannot serve {curve.model}; use {' or '.join(sorted(served))}"
                 found.append(f"settings.{name}.models: a {setting.source} {fix}")
@@ -208,7 +208,7 @@ def setting_problems(setting: Setting, block: Block) -> list[str]:
             text = f"no model of the setting has {arm}; remove it"
             found.append(f"settings.{name}.arms: {text}")
     if not trained:
-        reason = setting.lacks(setting.arms[0])
+        reason = setting.unsupported(setting.arms[0])
         text = f"the {setting.model} model {reason}; add another arm"
         found.append(f"settings.{name}.arms: {text}")
     return found + [f"settings.{name}.{key}: {text}" for key, text in _size_problems(setting)]
@@ -234,21 +234,21 @@ def protocol_problems(config: Config, raw: Block) -> Iterator[Problem]:
 
 
 def base_problems(figure: Figure, settings: Mapping[str, Setting]) -> Iterator[Problem]:
-    """Whether the settings that a figure names are there, and such as its kind draws."""
+    """Settings that a figure names and that do not exist, or that its kind cannot draw."""
     path = ("figures", figure.name, "settings" if "settings" in figure.block else "setting")
-    for base in figure.bases:
+    for base in figure.setting_names:
         if base not in settings:
             known = ", ".join(settings)
             yield Problem(path, f"there is no setting {base!r}; use one of {known}")
-        elif not figure.draws(settings[base]):
-            able = [kind for kind in figures.kinds().items() if kind[1].draws(settings[base])]
-            fix = " or ".join(name for name, kind in able if kind.own)
+        elif not figure.can_draw(settings[base]):
+            able = [kind for kind in figures.kinds().items() if kind[1].can_draw(settings[base])]
+            fix = " or ".join(name for name, kind in able if kind.may_share_name)
             text = f"{figure.kind} draws {figure.subject}, which settings.{base} is not"
             yield Problem(path, f"{text}; name another, or use kind {fix}")
 
 
 def figure_problems(figure: Figure, made: Iterable[Setting], config: Config) -> Iterator[Problem]:
-    """What its kind finds wrong, and with the settings that were made for it."""
+    """Problems found by its kind, and those of the settings derived for it."""
     path = ("figures", figure.name)
     yield from (Problem((*path, key), text) for key, text in figure.problems(config))
     wrong = (p for one in made for curve in one.curves for p in curve.build().problems())
@@ -256,7 +256,7 @@ def figure_problems(figure: Figure, made: Iterable[Setting], config: Config) -> 
 
 
 def name_problems(figure: Figure, settings: Mapping[str, Setting]) -> Iterator[Problem]:
-    same = figure.own and figure.bases == [figure.name]
+    same = figure.may_share_name and figure.setting_names == [figure.name]
     if figure.name in settings and not same:
         text = f"figures.{figure.name} draws something else; rename one"
         yield Problem(("settings", figure.name), text)
@@ -271,7 +271,7 @@ def taken_problems(raw: Block) -> Iterator[Problem]:
 
 
 def option_problems(raw: Block) -> Iterator[Problem]:
-    """Options of an optimiser that a recipe does not have."""
+    """Options that do not belong to the recipe's optimiser."""
     for name, protocol in raw["protocols"].items():
         for recipe in sorted(set(recipe_names()) & set(protocol)):
             chosen = protocol[recipe].get("optimiser", Recipe.optimiser)
@@ -283,14 +283,14 @@ def option_problems(raw: Block) -> Iterator[Problem]:
 
 
 def recipe_problems(config: Config, settings: Iterable[Setting]) -> Iterator[Problem]:
-    """Of every protocol's recipes; only the active one needs those of all that is trained."""
+    """Problems of recipes; only the active protocol needs one for every trained curve."""
     curves = [curve for setting in settings for curve in setting.curves]
     for name, protocol in config.protocols.items():
         trained: dict[str, list[Curve]] = {}
         for curve in curves:
             trained.setdefault(protocol.recipe_of(curve), []).append(curve)
         if protocol is config.protocol:
-            lacking = (protocol.lacks(trained[recipe][0]) for recipe in sorted(trained))
+            lacking = (protocol.unsupported(trained[recipe][0]) for recipe in sorted(trained))
             yield from (Problem(("protocols", name), text) for text in lacking if text)
         for recipe, block in sorted(protocol.recipes.items()):
             found = {model for model in models.modules().values() if model.recipe == recipe}
@@ -306,7 +306,7 @@ def recipe_problems(config: Config, settings: Iterable[Setting]) -> Iterator[Pro
 def _training_problems(
     protocol: Protocol, block: RecipeBlock, exact: bool
 ) -> Iterator[tuple[str, str]]:
-    """`exact` says whether moments are all that the recipe's models see."""
+    """`exact`: whether all the recipe's models depend on contexts through moments alone."""
     recipe = block.general
     if recipe.batch_size == "exact" and not exact:
         yield "batch_size", "exact is for linear attention of one layer; give a batch size"
@@ -341,7 +341,7 @@ def _training_problems(
         return
     sizes = {"seeds": block.seeds, "seeds_per_job": protocol.seeds_per_job}
     for key, size in sizes.items():
-        whole = key == "seeds_per_job" and size >= block.seeds  # one job has them all
+        whole = key == "seeds_per_job" and size >= block.seeds  # one job trains all seeds
         if size % recipe.halving_group and not whole:
             fix = f"{key} is {size}, no multiple of {recipe.halving_group}; use one that divides it"
             yield "halving_group", fix

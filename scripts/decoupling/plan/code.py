@@ -1,8 +1,8 @@
-"""Which code a job uses, as a digest of its text: a parameter by which Snakemake sees edits.
+"""A digest of the code that a job uses: a parameter by which Snakemake notices edits.
 
-Modules are found by following imports, from the job's script and from the modules that are loaded
-by name (a model, a kind of figure, a source). So nothing has to be listed; a digest does not
-change when the clone is moved, and an edit reruns exactly the jobs that use what was edited.
+Modules are found by following imports, from the job's script and from modules that are loaded by
+name (a model, a kind of figure, a source). So no list is needed, a digest does not change when the
+clone is moved, and an edit reruns exactly the jobs that use the edited code.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ LIBRARY = Path(__file__).parents[1]
 
 
 def code_digest(script: Path, *loaded: str, data: Iterable[Path] = ()) -> str:
-    """The digest of a script, of all that it and the modules `loaded` import, and of its files.
+    """The digest of a script, of everything that it and the modules `loaded` import, and of files.
 
-    Modules are named from the library: `models.attention`.
+    Names of modules are relative to the library: `models.attention`.
     """
     names = {name for root in _imports(script) for name in _closure(root)}
     names |= {name for root in loaded for name in _closure(root)}
@@ -44,7 +44,7 @@ def _imports(file: Path, module: str | None = None) -> tuple[str, ...]:
     """The library's modules that a file imports; the library itself is ''."""
     package = ["decoupling", *(module.split(".") if module else [])]
     if module is None or file.name != "__init__.py":
-        package.pop()  # of a module, the package it is in; a script is in none
+        package.pop()  # the package of a module; a script has none
     found = []
     for node in _executed(ast.parse(_bytes(file))):
         if isinstance(node, ast.Import):
@@ -62,7 +62,7 @@ def _ours(name: str) -> bool:
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those for type checkers alone."""
+    """All nodes, except imports for type checkers alone."""
     yield node
     if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
         return

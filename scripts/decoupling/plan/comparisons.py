@@ -1,4 +1,4 @@
-"""What trained curves are compared with: on the scoreboard, by bounds, and in the explorer."""
+"""Comparisons of trained curves: on the scoreboard, with bounds, and in the explorer."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from .jobs import curve_modules, fingerprint, mixture
 
 @cache
 def scored(config: Config) -> list[tuple[str, Curve]]:
-    """The trained curves of the scoreboard, each with the figure it is on."""
+    """Trained curves on the scoreboard, each with its figure."""
     return [
-        (name if curve.setting in figure.bases else curve.setting, curve)
+        (name if curve.setting in figure.setting_names else curve.setting, curve)
         for name, figure in config.figures.items()
         for curve in dict.fromkeys(figure.scored(config))
     ]
 
 
 def scored_curves(config: Config, with_references: bool = False) -> list[Curve]:
-    """The trained curves of the scoreboard; or only those that have references."""
+    """Trained curves on the scoreboard, or only those with references."""
     return [c for _, c in scored(config) if c.model_class.references or not with_references]
 
 
 def scored_settings(config: Config, with_references: bool = False) -> list[str]:
-    """The scoreboard's settings; or only those whose curves have computed references."""
+    """Settings on the scoreboard, or only those with computed references."""
     return sorted({curve.setting for curve in scored_curves(config, with_references)})
 
 
 def scoreboard_rows(config: Config) -> list[dict[str, Any]]:
-    """The rows of the scoreboard, each with what it is compared with."""
+    """Rows of the scoreboard, each with its references."""
     return [
         {
             "panel": panel,
@@ -54,8 +54,8 @@ def page_settings(config: Config) -> dict[str, list[str]]:
 
 
 def explored_settings(config: Config) -> list[str]:
-    """The config's own settings of linear attention that the explorer can show; what figures vary
-    has a dot."""
+    """The config's settings of linear attention that the explorer can show. Derived settings, whose
+    names have a dot, are not among them."""
     linear = [
         name
         for name, setting in config.settings.items()
@@ -71,7 +71,7 @@ def explored_settings(config: Config) -> list[str]:
 
 
 def explorer_presets(config: Config) -> list[dict[str, Any]]:
-    """A preset for every depth of attention in them."""
+    """A preset for every depth of attention in the explored settings."""
     found = []
     for name in explored_settings(config):
         setting = config.settings[name]
@@ -91,20 +91,20 @@ def explorer_presets(config: Config) -> list[dict[str, Any]]:
 
 
 def bounded(setting: Setting) -> list[Curve]:
-    """Trained curves without a theorem, which are held to what they contain."""
+    """Trained curves without a theorem, which have bounds."""
     return [curve for curve in setting.curves if not curve.model_class.has_theorem()]
 
 
 def relatives(config: Config, setting: str) -> list[str]:
-    """The settings with its mixture whose curves it is compared with, itself among them. Of
-    what figures make of settings, only what is on the scoreboard is among them."""
+    """The settings with the same mixture, itself included, whose curves can be its bounds. Derived
+    settings count if they are on the scoreboard."""
     return sorted({setting, *(curve.setting for curve in members(config, setting))})
 
 
 @cache
 def members(config: Config, setting: str) -> list[Curve]:
-    """What is evaluated together: a setting's bounded curves and what they are compared with, one
-    of a kind, its own first."""
+    """Curves that are evaluated together: a setting's bounded curves first, then their bounds, one
+    of each kind."""
     chosen = config.settings[setting]
     own = bounded(chosen)
     names = dict.fromkeys([setting, *(curve.setting for curve in scored_curves(config))])
@@ -123,12 +123,12 @@ def members(config: Config, setting: str) -> list[Curve]:
 
 
 def modules(config: Config, setting: str) -> list[str]:
-    """What their evaluation loads by name."""
+    """Modules that the evaluation of bounds loads by name."""
     return curve_modules(config.settings[setting].source, members(config, setting))
 
 
 def mem_mb(setting: Setting) -> int:
-    """What grows with d: several copies of a chunk of Gram matrices."""
+    """Memory, which grows with d by several copies of a chunk of Gram matrices."""
     dim, _ = setting.shape
     return 1500 + round(6 * 4 * HELD_OUT * (dim + 1) ** 2 / 1e6)
 
@@ -138,5 +138,5 @@ def test_contexts(protocol: Protocol, setting: Setting) -> int:
 
 
 def bounded_settings(config: Config) -> list[str]:
-    """The scoreboard's settings whose curves have bounds."""
+    """Settings on the scoreboard with bounded curves."""
     return sorted({c.setting for c in scored_curves(config) if bounded(config.settings[c.setting])})

@@ -1,12 +1,11 @@
-"""How long a training job takes, by the arithmetic of its sizes: the time that it asks for, and
-which one starts first.
+"""The time of a training job, from the arithmetic of its sizes: for its request and its priority.
 
-What sees more than moments has a pace, `contexts_per_minute`, which was measured at d = 10, up to
-three layers and the lengths below; a context takes longer in proportion to the weights that it
-meets, times its tokens where there are any. One layer costs, with D = d + 1 and P = D(D + 1)/2,
+Models trained on batches have a pace, `contexts_per_minute`, measured at d = 10, up to three layers
+and the lengths below; the time of a context is proportional to the number of weights, times its
+tokens if there are any. One layer costs, with D = d + 1 and P = D(D + 1)/2,
 
     a step of a seed on the exact gradient     D³ + K D²
-    the same on batches or a table             K P² besides
+    more, on batches or a table                K P²
     a batch of B contexts, for all seeds       B P²
 """
 
@@ -16,18 +15,18 @@ import math
 
 from ..config.protocols import Protocol
 from ..config.settings import Setting
-from ..models import Model
+from ..models.base import Model
 from ..models.curve import Curve
 from .jobs import SEQUENCES, trained_curves
 
 LEAST_MINUTES = 30
-MOST_MINUTES = 24 * 60  # a day, the limit of many a partition
+MOST_MINUTES = 24 * 60  # a day, the limit of many partitions
 PACE_DIM, PACE_LAYERS = 10, 3
 PACE_LENGTH = {"softmax": 50, "sequences": 10}  # n, by engine
-LONG = 100  # tokens, from which on attention between them counts more than weights
-WRITTEN_OUT = 24  # `kernels.LARGEST`, which is slow to import
-# Seconds, two to four times those that were measured on one thread of a busy machine (the least of
-# several steps; tests/unit/test_jobs.py has them): a step on the exact gradient of 50 seeds at
+LONG = 100  # tokens beyond which attention between them takes longer than weights
+WRITTEN_OUT = 24  # `kernels.LARGEST`, whose module is slow to import
+# Seconds, two to four times the measured ones on one thread of a busy machine (the least of several
+# steps; tests/unit/test_jobs.py has them): a step on the exact gradient of 50 seeds at
 # d = 50, 100 and 200 took 2.9, 17 and 102 ms, with 20 tasks instead of two 7.3 and 29 ms (d = 50
 # and 100); a batch of 8192 0.8 and 5.6 s. From d = 24 on, kernels write products out no more: three
 # layers took 53 (d = 50) and 209 times (d = 100) as long as at d = 10, for 21 and 84 times the
@@ -39,10 +38,9 @@ NOT_WRITTEN_OUT = 4
 
 
 def minutes(protocol: Protocol, setting: Setting, n: int, attempt: int) -> int:
-    """Each attempt goes on from the last one's checkpoint, so that none needs to ask for more than
-    a day."""
-    shared: dict[tuple[str, int], float] = {}  # a measured pace has all arms of a model in it
-    own = 0.0  # of every arm
+    """Minutes that an attempt asks for: at most a day, as each continues from a checkpoint."""
+    shared: dict[tuple[str, int], float] = {}  # a measured pace includes all arms of a model
+    own = 0.0  # of each arm separately
     for curve in trained_curves(setting):
         key = curve.module, curve.layers
         drawn = _at_pace(protocol, curve) * _growth(setting, curve, n)
@@ -52,8 +50,8 @@ def minutes(protocol: Protocol, setting: Setting, n: int, attempt: int) -> int:
 
 
 def priority(protocol: Protocol, setting: Setting, n: int) -> int:
-    """About in proportion to how long a job takes: long ones start first, so that none is left to
-    run alone in the end."""
+    """About proportional to a job's time: long jobs start first, so that none runs alone at the
+    end."""
 
     def work(curve: Curve) -> float:
         length = n if curve.model_class.engine in SEQUENCES else 1
@@ -63,8 +61,8 @@ def priority(protocol: Protocol, setting: Setting, n: int) -> int:
 
 
 def _at_pace(protocol: Protocol, curve: Curve) -> float:
-    """Minutes of a block of seeds, with the other arms of its model, as it was measured; seeds that
-    see only moments share contexts."""
+    """Minutes of a block of seeds with all arms of its model, by the measured pace; seeds of one
+    layer share contexts."""
     run = protocol.run(curve)
     if run.recipe.batch_size == "exact":
         return 0
@@ -73,7 +71,7 @@ def _at_pace(protocol: Protocol, curve: Curve) -> float:
 
 
 def _growth(setting: Setting, curve: Curve, n: int) -> float:
-    """The arithmetic of a context over that where the pace was measured."""
+    """The arithmetic of a context, relative to that of the measured pace."""
     if curve.model_class.exact():
         return 1
     dim, tasks = setting.shape
@@ -90,7 +88,7 @@ def _growth(setting: Setting, curve: Curve, n: int) -> float:
 
 
 def _batches(protocol: Protocol, setting: Setting, curve: Curve) -> float:
-    """Minutes of the fourth moments of all batches, which arms and seeds of one layer share."""
+    """Minutes of the fourth moments of all batches, shared by one-layer arms and seeds."""
     recipe = protocol.run(curve).recipe
     if not curve.model_class.exact() or recipe.batch_size == "exact":
         return 0
@@ -98,18 +96,18 @@ def _batches(protocol: Protocol, setting: Setting, curve: Curve) -> float:
 
 
 def _steps(protocol: Protocol, setting: Setting, curve: Curve) -> float:
-    """Minutes of an arm of one layer besides."""
+    """Minutes of the steps of a one-layer arm."""
     if not curve.model_class.exact():
         return 0
     run, (dim, tasks) = protocol.run(curve), setting.shape
     seconds = PRODUCTS * (dim + 1) ** 3 + TASKS * tasks * (dim + 1) ** 2
     if run.recipe.batch_size != "exact" or setting.source != "gaussian":
-        seconds += 2 * FOURTH_MOMENTS * tasks * _pairs(setting) ** 2  # there and back
+        seconds += 2 * FOURTH_MOMENTS * tasks * _pairs(setting) ** 2  # forward and backward
     return min(run.seeds, protocol.seeds_per_job) * run.recipe.iterations * seconds / 60
 
 
 def _pairs(setting: Setting) -> int:
-    """P."""
+    """P, the number of pairs of entries of a token."""
     dim, _ = setting.shape
     return (dim + 1) * (dim + 2) // 2
 

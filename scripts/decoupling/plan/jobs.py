@@ -1,5 +1,5 @@
-"""Jobs: the files, parameters and resources of what makes specs, trains, and tests folds; the time
-that training asks for is in `duration`."""
+"""Files, parameters and resources of jobs: specs, training and folds. `duration` has the time that
+training asks for."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ..tables import FIGURE_TABLES
 from ..train.recipe import Run
 
 SEQUENCES = ("sequences", "softmax")  # engines that train on tokens
-BATCH = 8192  # contexts, as large as batches are
-CLUSTERS = 300  # for memory; how many there are is in the file
+BATCH = 8192  # contexts of the largest usual batch
+CLUSTERS = 300  # assumed for memory; the number is known from the file only
 MADE = sources.blocks()["table"].MADE  # data/tables/<name>.csv
 
 
 def canonical_json(value: Any) -> str:
-    """One text for one value: recorded as a parameter, it changes only if the value does."""
+    """A text that changes only with the value, to be recorded as a parameter."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -47,7 +47,7 @@ def fingerprint(setting: Setting) -> str:
 
 
 def figure_files(config: Config, figure: str) -> dict[str, list[str]]:
-    """The files of every table that a figure is drawn from."""
+    """The files of a figure's tables, by table."""
     needs, protocol = config.figures[figure].needs(config), config.protocol.name
     return {
         table: [path.format(name=name, protocol=protocol) for name in needs[table]]
@@ -57,13 +57,13 @@ def figure_files(config: Config, figure: str) -> dict[str, list[str]]:
 
 
 def source_files(setting: Setting) -> list[str]:
-    """Files that its contexts are drawn from."""
+    """Files that the setting's contexts are drawn from."""
     files = getattr(sources.blocks()[setting.source], "files", None)
     return files(setting.block) if files else []
 
 
 def mixtures(config: Config) -> list[str]:
-    """The settings whose spec the config alone makes."""
+    """Settings whose spec is made from the config alone."""
     return [
         name
         for name, made in config.settings.items()
@@ -80,14 +80,14 @@ def seed_blocks(protocol: Protocol, setting: Setting) -> list[tuple[int, int]]:
 
 @cache
 def setting_runs(protocol: Protocol, setting: Setting) -> list[Run]:
-    """What a protocol trains for a setting. Every training job asks, several times."""
+    """Runs of a protocol for a setting. Cached, as every training job needs them several times."""
     trained = trained_curves(setting).items()
     return [replace(protocol.run(curve), reported=reported) for curve, reported in trained]
 
 
 def trained_curves(setting: Setting) -> dict[Curve, bool]:
-    """Its curves, which are reported; and the `plain` that fine-tuned arms start from, which is not
-    where nobody asked for it."""
+    """The curves to train, and whether they are reported: `plain` is not, if only fine-tuned arms
+    need it."""
     curves = dict.fromkeys(setting.curves, True)
     for curve in setting.curves:
         if not curve.trains.weights:
@@ -96,8 +96,8 @@ def trained_curves(setting: Setting) -> dict[Curve, bool]:
 
 
 def block_runs(protocol: Protocol, setting: Setting, first: int, last: int) -> str:
-    """What a block of seeds trains. Only what concerns the block is in it, so that asking for more
-    seeds leaves the blocks that are there alone."""
+    """Runs of a block of seeds, as JSON. It does not depend on other blocks, so that more seeds
+    leave finished blocks alone."""
     runs = [run for run in setting_runs(protocol, setting) if run.seeds > first]
     return canonical_json([asdict(replace(run, seeds=min(run.seeds, last + 1))) for run in runs])
 
@@ -146,31 +146,31 @@ def curve_modules(source: str, curves: Iterable[Curve]) -> list[str]:
 
 
 def curves_text(curves: Iterable[Curve]) -> str:
-    """Curves, as scripts that evaluate them take them."""
+    """Curves as JSON, for scripts that evaluate them."""
     return canonical_json([curve.to_dict() for curve in curves])
 
 
 def optimisers(protocol: Protocol, setting: Setting) -> list[str]:
-    """The modules of its protocol's optimisers, which training loads by name."""
+    """Modules of optimisers that a setting's training loads by name."""
     found = {run.recipe.optimiser for run in setting_runs(protocol, setting)}
     return sorted(f"train.optimisers.{name}" for name in found)
 
 
 def mem_mb(protocol: Protocol, setting: Setting) -> int:
-    """For d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
+    """Memory of training: at d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
     base = 1000 if all(curve.model_class.exact() for curve in setting.curves) else 2000
     dim, _ = setting.shape
-    # What grows with n: the tokens of a batch, where sequences are trained on.
+    # Tokens of a batch grow with n, for models of sequences.
     sequences = any(curve.model_class.engine in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
     deep = any(curve.layers > 1 for curve in setting.curves)
-    grams = (dim + 1) ** 2 * 4 * 10 * BATCH / 1e6 if deep else 0  # a batch, and layers of it
+    grams = (dim + 1) ** 2 * 4 * 10 * BATCH / 1e6 if deep else 0  # a batch and its layers
     return base + _moments_mb(protocol, setting) + round(tokens + grams)
 
 
 def _moments_mb(protocol: Protocol, setting: Setting) -> int:
-    """What grows with d in one layer: a dozen matrices of every seed and task; and of batches the
-    fourth moments, with tables on the way to them, four a task."""
+    """Memory that grows with d in one layer: a dozen matrices per seed and task; for batches, four
+    tables of fourth moments per task."""
     dim, tasks = setting.shape
     runs = [run for run in setting_runs(protocol, setting) if run.curve.model_class.exact()]
     fourth = any(run.recipe.batch_size != "exact" for run in runs)
@@ -179,39 +179,39 @@ def _moments_mb(protocol: Protocol, setting: Setting) -> int:
 
 
 def theory_mb(setting: Setting) -> int:
-    """A few dozen matrices of every task."""
+    """Memory of theory: a few dozen matrices per task."""
     dim, tasks = setting.shape
     return 500 + round(8 * 40 * tasks * (dim + 1) ** 2 / 1e6)
 
 
 def device(protocol: Protocol, setting: Setting) -> str:
-    """Models that see only moments are trained on the CPU, whatever the protocol says."""
+    """The protocol's device; one-layer models of moments are always trained on the CPU."""
     return "cpu" if all(curve.model_class.exact() for curve in setting.curves) else protocol.device
 
 
 def gpus(protocol: Protocol, setting: Setting) -> int | None:
-    """A GPU for what is trained on one; None asks for nothing."""
+    """The number of GPUs that training asks for; None for none."""
     return 1 if device(protocol, setting) == "cuda" else None
 
 
 def folds(config: Config) -> dict[str, Setting]:
-    """The settings that are folds of a table."""
+    """Settings that are folds of a table."""
     return {name: made for name, made in config.settings.items() if "fold" in made.block}
 
 
 def fold_block(setting: Setting) -> str:
-    """All that a fold's spec is made from besides the table. Of n only the longest counts: units
-    are the same at every n."""
+    """The input of a fold's spec besides the table, as JSON. Only the largest n counts: units are
+    the same at every n."""
     return canonical_json({"longest": max(setting.n), "block": dict(setting.block)})
 
 
 def folded(config: Config) -> list[str]:
-    """The settings that have folds."""
-    return [name for name, made in config.settings.items() if made.parts]
+    """Settings that have folds."""
+    return [name for name, made in config.settings.items() if made.folds]
 
 
 def fold_names(config: Config, setting: str) -> list[str]:
-    return list(config.settings[setting].parts)
+    return list(config.settings[setting].folds)
 
 
 def model_modules(setting: Setting) -> list[str]:
@@ -219,7 +219,7 @@ def model_modules(setting: Setting) -> list[str]:
 
 
 def redrawn_mb(setting: Setting) -> int:
-    """What the bootstrap of a fold's theory asks for: two sixth moments of x for every cluster."""
+    """Memory of a fold's bootstrap: two sixth moments of x per cluster."""
     dim, _ = setting.shape
     moments = 2 * (dim * (dim + 1) // 2) ** 3
     return 500 + CLUSTERS * moments * 8 // 10**6

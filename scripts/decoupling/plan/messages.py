@@ -1,4 +1,4 @@
-"""What a schema's complaint means, in plain words and with the fix."""
+"""Errors of a schema in plain words, with the fix."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jsonschema.exceptions import ValidationError
 
 from ..errors import is_finite, is_number, number_as_text
 
-RENAMED = {  # keys of the config
+RENAMED = {  # former keys of the config
     "race": "halve_at",
     "race_group": "halving_group",
     "wide_contexts": "importance_sampling",

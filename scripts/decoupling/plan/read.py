@@ -1,4 +1,4 @@
-"""The config, read once: objects, or a line for everything that is wrong with it."""
+"""Reading the config, once: objects, or a line for each problem."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ from . import checks
 def load(
     raw: Block, schema: Mapping[str, Any], published: Collection[tuple[str, str]] = ()
 ) -> Config:
-    """The config, or InputError with the key's path, what is wrong and the fix, a line each.
+    """The config, or InputError with a line for each problem: the key's path, and the fix.
 
-    `schema` is config/schema.yaml; what models, sources, kinds and optimisers say of
-    themselves is added to it.
+    `schema` is config/schema.yaml, to which models, sources, kinds and optimisers add their keys.
     `published` has the (setting, arm) pairs that an overlay can show.
     """
     if lines := [*checks.model_problems(), *checks.arm_problems()]:
@@ -42,11 +41,11 @@ def load(
     config = Config(
         protocols.get(raw["protocol"]), protocols, settings, _figures(raw, settings), published
     )
-    return _with_varied(config, raw)
+    return _with_derived(config, raw)
 
 
 def of_clone(root: Path) -> dict[str, Any]:
-    """What `load` is told besides the config: the files of a clone."""
+    """Arguments of `load` besides the config, from the files of a clone."""
     with open(root / "data/published/authors_risks.csv") as file:
         rows = [row for row in csv.DictReader(file) if row["model"] == "attention"]
     return {
@@ -56,8 +55,9 @@ def of_clone(root: Path) -> dict[str, Any]:
 
 
 def _figures(raw: Block, settings: Mapping[str, Setting]) -> dict[str, figures.Figure]:
-    """By name, sorted; a setting without an entry gets a panel, or what its source says."""
-    blocks = {name: _own_figure(setting) for name, setting in settings.items()}
+    """Figures by name, sorted. A setting without an entry gets a panel, or its source's kind."""
+    blocks = {checks.SCOREBOARD: {"kind": "scoreboard", "section": "Scoreboard"}}
+    blocks |= {name: _own_figure(setting) for name, setting in settings.items()}
     blocks |= dict(raw.get("figures") or {})
     return {
         name: figures.kinds()[blocks[name].get("kind", "panel")](name, blocks[name])
@@ -66,28 +66,27 @@ def _figures(raw: Block, settings: Mapping[str, Setting]) -> dict[str, figures.F
 
 
 def _own_figure(setting: Setting) -> Block:
-    """The block of a figure that the config leaves out."""
+    """The block of a setting's figure that is not in the config."""
     kind = getattr(sources.blocks()[setting.source], "FIGURE", None)
     return {"kind": kind, "settings": [setting.name]} if kind else {}
 
 
-def _with_varied(config: Config, raw: Block) -> Config:
-    """With the settings that figures make of the config's, and the parts of those that have some;
-    or InputError."""
+def _with_derived(config: Config, raw: Block) -> Config:
+    """The config with derived settings and folds of tables; or InputError."""
     found = [*checks.protocol_problems(config, raw)]
-    varied: list[Setting] = []
+    derived: list[Setting] = []
     for figure in config.figures.values():
         own = [*checks.base_problems(figure, config.settings)]
         if not own:
-            made = figure.varied(config.settings)
+            made = figure.derived(config.settings)
             own = [*checks.figure_problems(figure, made, config)]
-            varied += made
+            derived += made
         found += [*own, *checks.name_problems(figure, config.settings)]
     found += checks.option_problems(raw)
-    found += checks.recipe_problems(config, [*config.settings.values(), *varied])
+    found += checks.recipe_problems(config, [*config.settings.values(), *derived])
     found += checks.taken_problems(raw)
     if found:
         raise InputError([str(problem) for problem in found])
-    parts = [part for setting in config.settings.values() for part in setting.parts.values()]
-    made = {setting.name: setting for setting in (*varied, *parts)}
+    folds = [fold for setting in config.settings.values() for fold in setting.folds.values()]
+    made = {setting.name: setting for setting in (*derived, *folds)}
     return replace(config, settings={**config.settings, **made})

@@ -1,6 +1,6 @@
 """Mixtures that a few numbers describe: Σx = I, μ_k = c_k·1, and Σ_k = s_k·B with one diagonal B.
 
-All settings of the paper are of this kind. It is what the explorer's controls can say.
+All settings of the paper are of this kind, and the explorer's controls describe it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .mixture import TaskMixture
 
 MOST_DIM = 30  # the explorer redraws in a frame or two up to here
 MOST_TASKS = 3
-SAME = 1e-12  # relative: rounding, no more
+SAME = 1e-12  # relative, for rounding
 
 
 @dataclass(frozen=True)

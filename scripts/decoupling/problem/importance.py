@@ -1,11 +1,11 @@
-"""Contexts drawn more widely than they occur, with weights that make up for it.
+"""Importance sampling of contexts, with weights that keep means unbiased.
 
 The error of L layers is a polynomial of high degree in the context: degree 26 in the Gram matrix of
-x for L = 3. So most of a risk can be that of contexts of which a million draws have none, those
-with one large eigenvalue of that matrix or with a long β. Here a part of the contexts has them: β
-about its mean is longer, and the largest eigenvalue λ₁ is moved to λ₁ + t. A context's weight is
-its density over the one by which it was drawn, so that weighted means are right. (From four layers
-on, errors of these contexts can be more than single precision has; then a seed counts as diverged.)
+x for L = 3. So contexts that are too rare to be in a million draws, with one large eigenvalue of
+that matrix or a long β, can carry most of a risk. Here they are a share of the contexts: β is drawn
+farther from its mean, and the largest eigenvalue λ₁ is moved to λ₁ + t. A context's weight is its
+density over the one by which it was drawn. (From four layers on, errors of these contexts can
+overflow single precision; then a seed counts as diverged.)
 
 In coordinates in which x is white, eigenvectors are independent of eigenvalues, whose density is
 ∝ Π λ_i^{(q−p−1)/2} e^{−λ_i/2} · Π_{i<j} (λ_i − λ_j), with p the smaller of n and d and q the other.
@@ -20,24 +20,24 @@ import numpy as np
 from ..kernels.spectrum import spectrum
 from .wishart import below
 
-SHARE = 0.4  # of the contexts are not ordinary; they have each shift t equally often
-# Far enough for d = 10, n ≤ 20 and L = 3, where squared errors are those of eigenvalues up to 140,
-# and close together: where λ₁ − t is below λ₂, t is of no use.
+SHARE = 0.4  # of contexts that are moved, equally many by each shift t
+# Large enough for d = 10, n ≤ 20 and L = 3, where eigenvalues up to 140 carry the squared errors;
+# and close together, as a shift t does not contribute where λ₁ − t is below λ₂.
 SHIFTS = range(0, 101, 10)
 
 
 def variance_factor(dim: int) -> float:
-    """By which β − μ is wider: two for d = 10, and such that the weight of an ordinary context
-    hardly depends on d."""
+    """The factor of the variance of β − μ: two for d = 10, and such that the weight of an ordinary
+    context hardly depends on d."""
     return 1 + (10 / dim) ** 0.5
 
 
 class ImportanceContexts:
-    """Contexts of one task, ordinary ones first, then those with every shift.
+    """Contexts of one task, ordinary ones first, then those of each shift.
 
-    `white` is z in β = μ + Lz, [d, count], and gets longer, before β is made of it; `entries`,
-    below the diagonal, and `diagonal` are factors of Gram matrices as in `gram`, which `move`
-    changes once they are packed.
+    `white` is z in β = μ + Lz, [d, count], and is scaled before β is computed; `entries`, below the
+    diagonal, and `diagonal` are factors of Gram matrices as in `gram`, which `move` changes after
+    packing.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ImportanceContexts:
 
 
 def _columns(n: int, dim: int, entries: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
-    """Those of the factor B that belong to x, with the label's row: [min(n, d), D, count]."""
+    """Columns of the factor B that belong to x, with the label's row: [min(n, d), D, count]."""
     own, places = _of_x(n, dim)
     count = min(n, dim)
     factor = np.zeros((count, dim + 1, entries.shape[1]), np.float32)
@@ -91,11 +91,11 @@ _upper = cache(np.triu_indices)
 
 
 def _density_ratios(n: int, dim: int, top: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """The density of eigenvalues, `top` the largest, if all contexts were moved by t, over that if
-    none were: [shifts, count]. Double precision, as e^{t/2} is large."""
+    """The density of eigenvalues, `top` the largest, after a shift t over that without one:
+    [shifts, count]. Double precision, as e^{t/2} is large."""
     inverse = 1 / np.concatenate([top - others, top[None]]).astype(float)
     shifts, exponent = np.array(SHIFTS, float)[:, None], (abs(n - dim) - 1) / 2
-    # λ₁ − t − λ_i, and λ₁ − t, over what they are without t
+    # λ₁ − t − λ_i, and λ₁ − t, over their values at t = 0
     ratios = np.ones((len(SHIFTS), len(top)))
     for row in inverse[:-1]:
         ratios *= 1 - shifts * row
@@ -106,7 +106,7 @@ def _density_ratios(n: int, dim: int, top: np.ndarray, others: np.ndarray) -> np
 
 
 def _beta_ratios(white: np.ndarray) -> np.ndarray:
-    """The density of z if it were longer, over the standard normal one."""
+    """The density of the scaled z over the standard normal density."""
     factor = variance_factor(len(white))
     square = (white.astype(float) ** 2).sum(0)
     return factor ** (-len(white) / 2) * np.exp(square * (1 - 1 / factor) / 2)

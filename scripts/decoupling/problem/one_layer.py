@@ -4,9 +4,9 @@ A one-layer model predicts ŷ = xᵀu with u = A₁(S + p_k p_kᵀ)a_k: A₁ is 
 WqWkᵀ, a_k = Wv h_k, S the Gram matrix of the context. The query and its noise integrate out:
 risk = E[(u − β)ᵀΣx(u − β)] + σ².
 
-With φ = Sa + p(pᵀa) this is ⟨ΣxA₁, A₁E[φφᵀ] − 2E[βφᵀ]⟩ + E[y²]. What these two moments are, and how
-a change of them changes readouts and prompts, the data's moments say: `moments`, of a batch, and
-`gaussian_moments`. Everything is batched over seeds; tasks come first ([K, seeds, D]).
+With φ = Sa + p(pᵀa) this is ⟨ΣxA₁, A₁E[φφᵀ] − 2E[βφᵀ]⟩ + E[y²]. These two moments, and their
+derivatives with respect to readouts and prompts, follow from moments of the data: `moments` of a
+batch, or `gaussian_moments`. Arrays are batched over seeds, after tasks ([K, seeds, D]).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class OneLayer:
-    """All that the data meet of a one-layer model; also holds the gradient with respect to it."""
+    """A one-layer model as engines need it; also holds the gradient with respect to it."""
 
     scores: np.ndarray  # A₁: [seeds, d, D]
     readouts: np.ndarray  # a_k: [K, seeds, D], or [1, seeds, D] where tasks share the head
@@ -28,7 +28,7 @@ class OneLayer:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """E[φφᵀ] and E[βφᵀ] summed over tasks, with what their moments need for the gradient."""
+    """E[φφᵀ] and E[βφᵀ] summed over tasks, with intermediate results for the gradient."""
 
     outer: np.ndarray  # [seeds, D, D]
     beta: np.ndarray  # [seeds, d, D]
@@ -46,8 +46,8 @@ class LayerMoments(Protocol):
     def pull(
         self, model: OneLayer, found: Features, form: np.ndarray, weighted: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """What readouts and prompts do to the risk, given its derivatives B = A₁ᵀΣxA₁ with respect
-        to E[φφᵀ] and −2ΣxA₁ with respect to E[βφᵀ]."""
+        """Gradients with respect to readouts and prompts, given the risk's derivatives B = A₁ᵀΣxA₁
+        with respect to E[φφᵀ] and −2ΣxA₁ with respect to E[βφᵀ]."""
         ...
 
 
@@ -76,5 +76,5 @@ def by_sigma_x(moments: LayerMoments, matrices: np.ndarray) -> np.ndarray:
 
 
 def unless_identity(matrix: np.ndarray) -> np.ndarray | None:
-    """Training steps are small enough that multiplying by the identity would be felt."""
+    """None for the identity: a product with it would be a notable part of a training step."""
     return None if np.array_equal(matrix, np.eye(len(matrix))) else matrix

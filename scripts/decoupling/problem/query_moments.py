@@ -1,8 +1,8 @@
-"""What one-layer training needs to know of contexts whose query is not independent of them.
+"""Moments for one-layer training on contexts whose query is not independent of them.
 
 The squared error is (x_qᵀu − y_q)² with u = A₁φ, so that moments of the context's Gram matrix S
 come together with x_q x_qᵀ, and y_q x_q stands for β. They are averages over given contexts;
-nothing is integrated out. Symmetric index pairs of S are packed: P = D(D+1)/2 of them.
+no expectation is analytic. Symmetric index pairs of S are packed: P = D(D+1)/2 of them.
 
 ŷ = x_qᵀA₁φ with φ = Sa_k + p_k(p_kᵀa_k), as in `one_layer`. As a quadratic form of A₁'s entries the
 risk is ⟨A₁, H A₁⟩ − 2⟨c, A₁⟩ + E[y²] with H = E[x_q x_qᵀ ⊗ φφᵀ] and c = E[y_q x_q ⊗ φ].
@@ -66,7 +66,7 @@ class QueryMoments:
         )
 
     def _prompt_part(self, model: OneLayer) -> tuple[np.ndarray, OneLayer]:
-        """What prompts add: with r = A₁p and o = pᵀa, 2o E[(x_qᵀA₁Sa)(x_qᵀr)] + o²E[(x_qᵀr)²]
+        """The terms of prompts: with r = A₁p and o = pᵀa, 2o E[(x_qᵀA₁Sa)(x_qᵀr)] + o²E[(x_qᵀr)²]
         − 2o E[y_q x_qᵀr], for each task."""
         scores, prompts = model.scores, model.prompts
         seeds, dim, size = scores.shape
@@ -95,7 +95,7 @@ class QueryMoments:
 
 @dataclass(frozen=True, eq=False)
 class RawMoments:
-    """The same of one task, packed, from which those of shifted labels follow."""
+    """Moments of one task, packed, from which those of shifted labels follow."""
 
     second: np.ndarray  # E[x_m x_m' S_p S_p']: [d, P, d, P]
     cross: np.ndarray  # E[y x_m S_p]: [d, P]
@@ -129,7 +129,7 @@ class RawMoments:
         )
 
     def less(self, slope: np.ndarray) -> RawMoments:
-        """With y − xᵀs for every label y, of the context and of the query."""
+        """Moments after every label y, of context and query, is replaced by y − xᵀs."""
         pack = packing(len(slope) + 1)
         change = _congruence(np.append(-slope, 0.0), pack)  # S to TSTᵀ, packed
         second = np.einsum("pq,mqnr,sr->mpns", change, self.second, change, optimize=True)
@@ -141,7 +141,7 @@ class RawMoments:
 
 
 def assemble(tasks: list[RawMoments]) -> QueryMoments:
-    """As risk and gradient need them."""
+    """Moments in the form that risk and gradient need."""
     names = [field.name for field in fields(RawMoments)]
     stacked = {name: np.stack([getattr(raw, name) for raw in tasks]) for name in names}
     count, dim = stacked["label"].shape

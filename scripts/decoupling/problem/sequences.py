@@ -1,4 +1,4 @@
-"""Random contexts as sequences, for models that need more of them than their Gram matrix."""
+"""Random contexts as sequences, for models that need more than the Gram matrix."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..kernels.tokens import make_tokens
 from .mixture import TaskMixture
 from .streams import generator
 
-MOST = 8192  # contexts of a batch that is held out
-NUMBERS = 2**23  # in its tokens, where contexts are long
+MOST = 8192  # held-out contexts at a time
+NUMBERS = 2**23  # in their tokens, if contexts are long
 
 
 def at_a_time(n: int, dim: int) -> int:
-    """Held-out contexts that are drawn at a time."""
+    """The number of held-out contexts to draw at a time."""
     return min(MOST, max(1, NUMBERS // (n * (dim + 1))))
 
 

@@ -23,7 +23,7 @@ def diagonal(
 
 
 def wishart_factor(rng: np.random.Generator, n: int, size: int, count: int) -> np.ndarray:
-    """`count` matrices B, of double precision: [count, size, min(n, size)]."""
+    """`count` matrices B in double precision: [count, size, min(n, size)]."""
     places, rank = below(n, size), min(n, size)
     factor = np.zeros((count, size, rank))
     factor[:, *places] = rng.standard_normal((len(places[0]), count)).T

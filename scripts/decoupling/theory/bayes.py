@@ -31,8 +31,8 @@ def bayes_table(mix: TaskMixture, context_lengths: Sequence[int]) -> list[dict[s
 
 
 def conditional_risks(mix: TaskMixture, n: int) -> np.ndarray:
-    """The risk given X, averaged over tasks, for random X; [CONTEXTS]. In double precision, because
-    little noise divides by small singular values."""
+    """The risk given X, averaged over tasks, for random X; [CONTEXTS]. Double precision is needed:
+    with little noise, small singular values are divisors."""
     rng = generator(mix, n, Stream.BAYES)
     factors = wishart_factor(rng, n, mix.dim, CONTEXTS)
     factors = np.linalg.cholesky(mix.sigma_x) @ factors

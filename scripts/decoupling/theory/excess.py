@@ -1,4 +1,4 @@
-"""How far closed forms lie above the numerical optimum of random mixtures."""
+"""Excess of closed forms over the numerical optimum, for random mixtures."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SHOWN = (  # reference, arm
 
 
 def several_tasks(sampled: pd.DataFrame) -> pd.DataFrame:
-    """With one task there is nothing to decouple: nothing was found below the centred form."""
+    """Mixtures with several tasks. With one, no optimum was found below the centred form."""
     return sampled[sampled.K > 1]
 
 
 def excess(sampled: pd.DataFrame, reference: str, arm: str) -> pd.Series:
-    """How far a closed form is above the optimum, in percent, by mixture."""
+    """Excess of a closed form over the optimum, in percent, by mixture."""
     rows = sampled[sampled.arm == arm].set_index("mixture")
     closed, optimum = (rows[rows.curve == curve].risk for curve in (reference, "optimum"))
     return 100 * (closed / optimum - 1)

@@ -1,27 +1,27 @@
-"""What theory predicts of a table's fold, from its training units."""
+"""Predicted risks of a table's fold, from its training units."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from ..problem.design import Design
+from ..problem.feature_moments import FeatureMoments
 from ..problem.mixture import TaskMixture
 from .theorems import CLOSED_FORMS
 from .theorems_general_x import GENERAL_X
 
 
 def fold_table(
-    mix: TaskMixture, design: Design, lengths: Sequence[int], label_power: float
+    mix: TaskMixture, moments: FeatureMoments, lengths: Sequence[int], label_power: float
 ) -> list[dict[str, Any]]:
-    """Risks, also over the data's E[y²], of the closed forms at every n with x as in the paper,
-    Gaussian (`theorem`); with the measured moments of x (`measured`); and with its measured fourth
-    moment but independent rows (`independent`)."""
-    independent = Design.independent(mix.sigma_x, design.fourth)
+    """Risks of the closed forms at every n, also over the data's E[y²]: for Gaussian x as in the
+    paper (`theorem`), for the measured moments of x (`measured`), and for independent rows with the
+    measured fourth moment (`independent`)."""
+    independent = FeatureMoments.independent(mix.sigma_x, moments.fourth)
     rows = []
     for n in lengths:
         found = {("theorem", arm): CLOSED_FORMS["theorem"][arm](mix, n).risk for arm in GENERAL_X}
-        for curve, given in (("measured", design), ("independent", independent)):
+        for curve, given in (("measured", moments), ("independent", independent)):
             found |= {(curve, arm): form(mix, given, n).risk for arm, form in GENERAL_X.items()}
         point = {"setting": mix.name, "n": n}
         rows += [

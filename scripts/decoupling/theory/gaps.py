@@ -1,4 +1,4 @@
-"""Gaps between consecutive arms, each of which trains more than the one before, and their rates."""
+"""Gaps between consecutive arms, each of which trains more than the last, and their rates."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def gap(curves: pd.DataFrame, arms: tuple[str, str], x: str) -> pd.Series:
 
 
 def last_decade(context_lengths: Iterable[int]) -> list[int]:
-    """Where slopes are fitted."""
+    """Rows of the last decade of n, where slopes are fitted."""
     lengths = sorted(context_lengths)
     return [n for n in lengths if 10 * n >= lengths[-1]]
 
 
 def slope(gaps: pd.Series) -> float:
-    """The power of n by which a gap closes: a straight line, log-log, through the last decade.
-    NaN where the gap is no more than rounding."""
+    """The power of n by which a gap closes: the slope of a log-log line through the last decade.
+    NaN if the gap is no larger than rounding."""
     tail = gaps[last_decade(gaps.index)]
     if (tail < RESOLUTION).any():
         return float("nan")

@@ -1,4 +1,4 @@
-"""How low task heads can go: Theorem 4 is not a lower bound, and what is one.
+"""The risk of task heads: Theorem 4 is not a lower bound, and another bound is.
 
 Let A₁ = [B w], a_k = [v_k; u_k] and y₀ = y − Xμ_k. The prediction for task k is xᵀ(W_k Xᵀy₀ + e_k)
 with W_k = wv_kᵀ + u_k(B + 2wμ_kᵀ), where e_k is even in (β − μ_k, noise). Its error's other part,
@@ -24,7 +24,7 @@ import numpy as np
 from ..problem.mixture import TaskMixture
 from .theorems import Solution, joint_heads
 
-ROUNDS = 100  # of the best B for given u_k, and the best u_k for that; each lowers the risk
+ROUNDS = 100  # of the best B given u_k, then the best u_k given B; each lowers the risk
 
 
 def bound(mix: TaskMixture, n: int) -> float:

@@ -1,9 +1,9 @@
 """Joint training without Assumption 1, closed form: the query also reads the label energy Σ_j y_j².
 
-Assumption 1 sets to 0 the x-part of the readout and the last column of A₁. The first costs the
-common mean μ̄, which `theorems.joint_centred` has back. The second costs what the context's label
-energy tells of β: how long it is along its mean. Here A₁ is free, and the readout is the one that
-takes out μ̄; below, means are without it.
+Assumption 1 sets to 0 the x-part of the readout and the last column of A₁. Without the first, the
+common mean μ̄ cannot be subtracted; `theorems.joint_centred` allows it. Without the second, the
+query cannot use the context's label energy, which depends on β's length along its mean. Here A₁ is
+free, and the readout is the one that subtracts μ̄; below, means are without it.
 
 With a = e_D the features are φ = Sa = [Xᵀy; yᵀy]. Given β, S is Wishart(n, Ω) and Ωa = v = [Σxβ; r]
 with r = βᵀΣxβ + σ², so that E[φ | β] = nv and E[φφᵀ | β] = (n² + n)vvᵀ + nrΩ. Ω is affine in v,
@@ -17,7 +17,7 @@ share it, of the mixture. What is left is a linear regression of β on φ. With 
 moments of φ and of β with φ, and B that of β, all without what prompts remove, A₁ = GF⁻¹ and
 risk = tr(ΣxB) + σ² − tr(ΣxGF⁻¹Gᵀ). It costs O(Kd³), without the fourth moments of S.
 
-For this readout nothing is better. Another x-part of it can be, slightly.
+For this readout the risk is minimal. Another x-part of the readout can be slightly better.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def joint_energy(mix: TaskMixture, n: int) -> Solution:
 
 
 def shared_energy(mix: TaskMixture, n: int) -> Solution:
-    """One prompt for all tasks: what differs between their means is left in F and G."""
+    """One prompt for all tasks: differences between their means remain in F and G."""
     return _regression(mix, n, np.tile(mix.weights, (mix.tasks, 1)))
 
 
 def _regression(mix: TaskMixture, n: int, prompted: np.ndarray) -> Solution:
-    """Row k of `prompted` says of which average of the tasks prompt k removes the bias: [K, K]."""
+    """Row k of `prompted` has the weights of the tasks whose bias prompt k removes: [K, K]."""
     centred, sx = mix.centred(), mix.sigma_x
     omega, beta_cov, label_cov = label_moments(centred)
     labels = omega[:, :, -1]  # m

@@ -1,4 +1,4 @@
-"""The optimum of unconstrained one-layer attention, arm by arm, as it is found numerically.
+"""The optimum of unconstrained one-layer attention for each arm, found numerically.
 
 Two of the three unknowns are eliminated:
 * Prompts. p_k adds r = p_k(p_kᵀa_k) to φ = Sa_k, and r can be any vector with rᵀa_k ≥ 0. The
@@ -9,9 +9,9 @@ Two of the three unknowns are eliminated:
   task: S − E[S] and β − μ̄.
 * A₁, given the readouts: a linear solve, A₁ = E[βφᵀ]E[φφᵀ]⁻¹.
 That leaves the readouts a_k = Wv h_k, minimised by L-BFGS from several starts, the closed forms'
-among them, so that the result lies at or below the theorems (but for fine-tuning, which starts from
-other weights). It is not convex: this is the best minimum found, and no proof says that it is the
-least. The risk is exact in either case.
+among them, so that the result lies at or below the theorems (except for fine-tuning, which starts
+from other weights). The problem is not convex: this is the best minimum found, without a proof that
+it is the least. The risk is exact in either case.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ RANDOM_STARTS = 8
 
 
 class Unknowns(NamedTuple):
-    """What the risk is minimised over; weights that are not among it are those of `plain`."""
+    """The unknowns of the minimisation; other weights are those of `plain`."""
 
     weights: bool
-    prompts: Literal["none", "one", "own"]  # one for all tasks, or each task's own
+    prompts: Literal["none", "one", "own"]  # one for all tasks, or one each
     heads: bool
 
 
-# As in models/arms.py, which also has how arms look: an edit there would recompute all theory.
+# Repeated from models/arms.py: an import would recompute all theory when a colour changes.
 OPTIMUM_ARMS = {
     "plain": Unknowns(weights=True, prompts="none", heads=False),
     "shared": Unknowns(weights=True, prompts="one", heads=False),
@@ -53,8 +53,10 @@ OPTIMUM_ARMS = {
 
 
 def optima(mix: TaskMixture, n: int) -> dict[str, float]:
-    """The least risk found of every arm; what is fine-tuned, on the best `plain`. The search is in
-    standard units, so that its starts and stops suit any data."""
+    """The least risk found for every arm; fine-tuning starts from the best `plain`.
+
+    The search is in standard units, so that its starts and tolerances suit any data.
+    """
     scaling = Scaling.of(mix, n)
     mix = scaling.standardised(mix)
     moments = population_moments(mix, n, 1 / n)

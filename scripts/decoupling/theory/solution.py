@@ -1,4 +1,4 @@
-"""What a closed form gives: a risk, and parameters of one layer that reach it."""
+"""The solution of a closed form: a risk, and parameters of one layer that reach it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """ŷ = [x; 0]ᵀ A G a_k with G = Σ zzᵀ + p_k p_kᵀ reaches the risk; of A only A₁ counts, its
-    first d rows."""
+    """ŷ = [x; 0]ᵀ A G a_k with G = Σ zzᵀ + p_k p_kᵀ reaches the risk; only the first d rows of A
+    matter, A₁."""
 
     risk: float
     weight: np.ndarray  # W, the first d columns of A₁
     prompts: np.ndarray | None  # p_k, [K, D]
     readouts: np.ndarray  # a_k, [K, D]
-    energy: np.ndarray | None = None  # w, the last column of A₁; None for 0, as Assumption 1 has it
+    energy: np.ndarray | None = None  # w, the last column of A₁; None for 0, as in Assumption 1
 
     @property
     def scores(self) -> np.ndarray:

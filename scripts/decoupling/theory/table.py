@@ -1,4 +1,4 @@
-"""The curves that are computed, not trained: closed forms and the numerical optimum."""
+"""Computed curves: closed forms and the numerical optimum."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 Under Assumption 1, ŷ = x_qᵀ(Wg + v_k) with g = Σ_i x_i y_i; v_k = Wp_k can be any vector. Given β
 with second moment S, E[gᵢgⱼ | X] = CSC + σ²C with C = Σ_i x_i x_iᵀ, so that the risk is a quadratic
-form of W and v_k whose coefficients are moments of x (`problem.design`). It is solved as the linear
-system that it is. With independent Gaussian rows these are the theorems of `theory.theorems`.
+form of W and v_k whose coefficients are moments of x (`problem.feature_moments`), and its minimum
+solves a linear system. With independent Gaussian rows these are the theorems of `theory.theorems`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..problem.design import Design
+from ..problem.feature_moments import FeatureMoments
 from ..problem.mixture import TaskMixture
 
 
 @dataclass(frozen=True, eq=False)
 class GeneralSolution:
-    """Its risk, and ŷ = x_qᵀ(Wg + v_k) reaches it; for `joint_heads`, with y_i − x_iᵀμ_k in g."""
+    """ŷ = x_qᵀ(Wg + v_k) reaches the risk; for `joint_heads`, g has y_i − x_iᵀμ_k for y_i."""
 
     risk: float
     weight: np.ndarray  # W: [d, d]
@@ -28,7 +28,7 @@ class GeneralSolution:
 
 @dataclass(frozen=True, eq=False)
 class _Form:
-    """Risk = power − 2⟨linear, w⟩ + ⟨w, Hw⟩ over the entries w of W; and what prompts add."""
+    """Risk = power − 2⟨linear, w⟩ + ⟨w, Hw⟩ over the entries w of W; and terms of prompts."""
 
     power: float  # E[y²]
     linear: np.ndarray  # E[y x_q ⊗ g]: [d²]
@@ -42,68 +42,68 @@ class _Form:
         return np.einsum("acbe,e->cab", self.rows, mean).reshape(dim, dim * dim)
 
 
-def _form(second: np.ndarray, noise: float, design: Design, n: int) -> _Form:
-    """For β with this second moment."""
+def _form(second: np.ndarray, noise: float, moments: FeatureMoments, n: int) -> _Form:
+    """The form for β with this second moment."""
     dim = len(second)
-    inner = n * np.einsum("acbfge,fg->abce", design.query_fourth, second)
-    inner += n * (n - 1) * np.einsum("acbfge,fg->abce", design.query_pair, second)
-    inner += n * noise * design.pair.transpose(0, 2, 1, 3)
-    linear = n * np.einsum("afgb,fg->ab", design.pair, second)
-    power = float(np.trace(design.sigma_x @ second)) + noise
+    inner = n * np.einsum("acbfge,fg->abce", moments.query_fourth, second)
+    inner += n * (n - 1) * np.einsum("acbfge,fg->abce", moments.query_pair, second)
+    inner += n * noise * moments.pair.transpose(0, 2, 1, 3)
+    linear = n * np.einsum("afgb,fg->ab", moments.pair, second)
+    power = float(np.trace(moments.sigma_x @ second)) + noise
     square = inner.reshape(dim * dim, dim * dim)
-    return _Form(power, linear.ravel(), square, design.sigma_x, n * design.pair)
+    return _Form(power, linear.ravel(), square, moments.sigma_x, n * moments.pair)
 
 
-def plain(mix: TaskMixture, design: Design, n: int) -> GeneralSolution:
+def plain(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSolution:
     """Theorem 1."""
-    form = _form(mix.biased_cov, mix.noise_var, design, n)
+    form = _form(mix.biased_cov, mix.noise_var, moments, n)
     weight = np.linalg.solve(form.square, form.linear)
     risk = form.power - form.linear @ weight
     return GeneralSolution(float(risk), weight.reshape(mix.dim, -1), np.zeros_like(mix.means))
 
 
-def finetune(mix: TaskMixture, design: Design, n: int) -> GeneralSolution:
+def finetune(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSolution:
     """Theorem 2: the best v_k on Theorem 1's W removes E[x_q(y − ŷ) | k]."""
-    base = plain(mix, design, n)
-    form = _form(mix.biased_cov, mix.noise_var, design, n)
-    left = [design.sigma_x @ mean - form.bias(mean) @ base.weight.ravel() for mean in mix.means]
-    shifts = np.linalg.solve(design.sigma_x, np.array(left).T).T
+    base = plain(mix, moments, n)
+    form = _form(mix.biased_cov, mix.noise_var, moments, n)
+    left = [moments.sigma_x @ mean - form.bias(mean) @ base.weight.ravel() for mean in mix.means]
+    shifts = np.linalg.solve(moments.sigma_x, np.array(left).T).T
     gain = mix.weights @ (shifts * left).sum(1)
     return GeneralSolution(float(base.risk - gain), base.weight, shifts)
 
 
-def joint(mix: TaskMixture, design: Design, n: int) -> GeneralSolution:
+def joint(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSolution:
     """Theorem 3: W and v_k together; v_k is eliminated first."""
-    form = _form(mix.biased_cov, mix.noise_var, design, n)
+    form = _form(mix.biased_cov, mix.noise_var, moments, n)
     square, linear, power = form.square, form.linear, form.power
     for weight, mean in zip(mix.weights, mix.means, strict=True):
         bias = form.bias(mean)
-        square = square - weight * bias.T @ np.linalg.solve(design.sigma_x, bias)
+        square = square - weight * bias.T @ np.linalg.solve(moments.sigma_x, bias)
         linear = linear - weight * bias.T @ mean
-        power = power - weight * mean @ design.sigma_x @ mean
+        power = power - weight * mean @ moments.sigma_x @ mean
     found = np.linalg.solve(square, linear)
     biases = np.array([form.bias(mean) @ found for mean in mix.means])
-    shifts = mix.means - np.linalg.solve(design.sigma_x, biases.T).T
+    shifts = mix.means - np.linalg.solve(moments.sigma_x, biases.T).T
     return GeneralSolution(float(power - linear @ found), found.reshape(mix.dim, -1), shifts)
 
 
-def joint_heads(mix: TaskMixture, design: Design, n: int) -> GeneralSolution:
-    """Theorem 4: a head takes μ_k out of the context's labels, the prompt puts it back. As there, W
-    is the same for all tasks."""
-    form = _form(mix.debiased_cov, mix.noise_var, design, n)
+def joint_heads(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSolution:
+    """Theorem 4: a head subtracts μ_k from the context's labels, and the prompt adds it again. W is
+    the same for all tasks."""
+    form = _form(mix.debiased_cov, mix.noise_var, moments, n)
     weight = np.linalg.solve(form.square, form.linear)
     risk = form.power - form.linear @ weight
     return GeneralSolution(float(risk), weight.reshape(mix.dim, -1), mix.means)
 
 
-def shared(mix: TaskMixture, design: Design, n: int) -> GeneralSolution:
+def shared(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSolution:
     """One prompt for all tasks: Theorem 3 of the mixture as one task."""
-    found = joint(mix.merged(), design, n)
+    found = joint(mix.merged(), moments, n)
     shifts = np.broadcast_to(found.shifts, mix.means.shape)
     return GeneralSolution(found.risk, found.weight, shifts)
 
 
-GENERAL_X: dict[str, Callable[[TaskMixture, Design, int], GeneralSolution]] = {
+GENERAL_X: dict[str, Callable[[TaskMixture, FeatureMoments, int], GeneralSolution]] = {
     "plain": plain,
     "shared": shared,
     "finetune": finetune,

@@ -1,4 +1,4 @@
-"""From a setting's block in the config to its spec, or to a list of what to change in it."""
+"""From a setting's block in the config to its spec, or to a list of problems."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WEIGHT_SUM_TOLERANCE = 1e-9
 SYMMETRY_TOLERANCE = 1e-10
 
 ENGINES = ("gram", "moments", "sequences", "softmax")
-PROPERTIES = {  # JSON schemas of the keys; matrices and vectors are looked at below
+PROPERTIES = {  # JSON schemas of the keys; matrices and vectors are checked below
     "d": {"description": "Dimension of x", "type": "integer", "minimum": 1, "maximum": 200},
     "weights": {"description": "Task probabilities", "type": "array", "minItems": 1},
     "means": {
@@ -50,7 +50,7 @@ def make_spec(name: str, block: Mapping[str, Any]) -> TaskMixture:
 
 
 class _Expander:
-    """Expands one block and collects what is wrong with it."""
+    """Expands one block and collects its problems."""
 
     def __init__(self, path: str, block: Mapping[str, Any]) -> None:
         self.block = block
@@ -82,7 +82,7 @@ class _Expander:
         return TaskMixture(name, weights, np.array(means), np.array(covs), sigma_x, noise_var)
 
     def _no_number(self, key: str, value: Any) -> bool:
-        """Whether it has a text or a truth value that NumPy would take for a number."""
+        """Whether it has a text or a truth value, which NumPy would read as a number."""
         if isinstance(value, list):
             return any(self._no_number(key, entry) for entry in value)
         if isinstance(value, bool):

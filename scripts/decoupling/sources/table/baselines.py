@@ -1,7 +1,7 @@
-"""What a practitioner would try: predictions that need no attention.
+"""Baselines: usual predictors without attention.
 
-`ols` and `ridge` see the context alone; `group_mean`, `pooled` see the training units alone; `blup`
-sees both.
+`ols` and `ridge` use the context alone; `group_mean` and `pooled` the training units alone; `blup`
+uses both.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ...problem.mixture import TaskMixture
 from .spec import Fold
 from .tokens import Contexts, rows_of
 
-PENALTIES = 10.0 ** np.arange(-3, 4.01, 0.25)  # λ of ridge regression, among which it is chosen
+PENALTIES = 10.0 ** np.arange(-3, 4.01, 0.25)  # candidates for λ of ridge regression
 
 
 def baselines(fold: Fold, n: int, contexts: Contexts) -> dict[str, np.ndarray]:
@@ -56,7 +56,7 @@ def _pooled(fold: Fold) -> np.ndarray:
 
 
 def _least_squares(contexts: Contexts) -> np.ndarray:
-    """The shortest β of least squares, where there are several."""
+    """The β of least squares; the shortest if there are several."""
     return (np.linalg.pinv(contexts.x[:, :-1]) @ contexts.y[:, :-1, None])[..., 0]
 
 

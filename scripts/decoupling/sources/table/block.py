@@ -1,4 +1,4 @@
-"""A setting's block with a table in it: its keys, its folds, and what can be wrong with it."""
+"""The block of a setting with a table: its keys, its folds, and its problems."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ...errors import InputError
 from . import FOLDS
 
 ENGINES = ("moments",)
-KEY = "table"  # a block that has it has this source
+KEY = "table"  # a block with this key has this source
 FIGURE = "real"  # the kind of figure that its settings have
-RECIPE = "table"  # the block of a protocol that trains it, where there is one
+RECIPE = "table"  # its recipe, in protocols that have it
 MADE = ("bdf", "star", "vietnam", "vietnam_total")  # data/tables/<name>.csv, which a rule makes
-MOST_FEATURES = 10  # the spec has sixth moments of them
-TASKS = 8  # how many there are is in the file; this is for the memory that a job asks for
+MOST_FEATURES = 10  # whose sixth moments are in the spec
+TASKS = 8  # assumed for memory; the number is known from the file only
 
 
 def _column(description: str) -> dict[str, Any]:
@@ -52,14 +52,14 @@ def shape(block: Mapping[str, Any]) -> tuple[int, int]:
     return len(block["features"]) + block.get("intercept", False), TASKS
 
 
-def parts(name: str, block: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The settings that are trained: one for each fold, which is held out."""
+def folds(name: str, block: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Blocks of the settings that are trained, one per held-out fold, by name."""
     folds = block.get("folds", FOLDS)
     return {f"{name}.fold{i}": {**block, "folds": folds, "fold": i} for i in range(folds)}
 
 
 def files(block: Mapping[str, Any]) -> list[str]:
-    """What jobs read besides the spec."""
+    """Files that jobs read besides the spec."""
     return [block["table"]]
 
 
@@ -69,7 +69,7 @@ def is_made(path: str) -> bool:
 
 
 def problems(name: str, block: Mapping[str, Any], lengths: Sequence[int]) -> list[str]:
-    """A line for everything that is wrong; of a file that a rule has yet to make, nothing is."""
+    """A line per problem; files that a rule makes are not checked before they exist."""
     from .rows import read_units
     from .splits import check_folds
 

@@ -1,4 +1,4 @@
-"""A mixture estimated from units, each of which may count more or less than once."""
+"""A mixture estimated from weighted units."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .random_effects import TOLERANCE, Effects, Sums, fit
 from .rows import Unit
 from .tokens import rows_of
 
-DECIMALS = 9  # of the mixture's numbers: random streams belong to them, and digits beyond are noise
+DECIMALS = 9  # of the mixture's numbers, which random streams depend on; further digits are noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Estimate:
 def sums_of(
     units: Sequence[Unit], groups: Sequence[str], intercept: bool, differences: bool
 ) -> list[Sums]:
-    """By group, its units in their order; each counts once."""
+    """Sums of each group's units, in their order, with weight 1."""
     found: dict[str, list[tuple]] = {group: [] for group in groups}
     for unit in units:
         x, y = rows_of(unit, intercept, differences)
@@ -45,10 +45,10 @@ def estimate(
     start: Effects | None = None,
     tolerance: float = TOLERANCE,
 ) -> Estimate:
-    """By random effects. `start` is a fit that is near.
+    """The mixture by random effects. `start` is a nearby fit.
 
-    REML counts as many units in a group as it has, whatever their weights sum to: what it adds for
-    the estimated mean is for that many.
+    REML's correction for the estimated mean counts the units of a group, whatever the sum of their
+    weights.
     """
     effects = fit([_of_mean_one(group) for group in sums], start, tolerance)
     shares = np.array([group.weight.sum() for group in sums])

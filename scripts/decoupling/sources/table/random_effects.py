@@ -3,8 +3,8 @@
 A unit u of group k has y = Xβ_u + ξ with β_u ~ N(μ_k, Σ_k) and ξ ~ N(0, σ²I); σ² is common to all
 groups. Estimated by the EM algorithm, whose covariances stay positive definite, with leaps between
 its steps; a unit may have fewer rows than coefficients, or features that do not vary in it. It
-enters only through XᵀX, Xᵀy, yᵀy and its degrees of freedom. A unit of weight w counts as w units
-that are alike.
+enters only through XᵀX, Xᵀy, yᵀy and its degrees of freedom. A unit of weight w counts as w
+identical units.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ FLOOR = 1e-6  # least eigenvalue of a covariance, as a share of the largest
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What the model sees of the units of a group; units first."""
+    """Sufficient statistics of the units of a group; units first."""
 
     gram: np.ndarray  # XᵀX: [units, d, d]
     cross: np.ndarray  # Xᵀy: [units, d]
     power: np.ndarray  # yᵀy: [units]
-    freedom: np.ndarray  # rows; one less where their mean was taken out: [units]
+    freedom: np.ndarray  # rows; one less if their mean was subtracted: [units]
     weight: np.ndarray  # [units]
 
 
@@ -99,8 +99,8 @@ def _step(groups: Sequence[Sums], point: _Point) -> _Step:
 
 
 def _leap(start: _Point, first: _Point, second: _Point) -> _Point:
-    """How far two steps of EM point to (SQUAREM, Varadhan and Roland 2008, scheme S3); less far
-    where a covariance or σ² would not be positive."""
+    """The extrapolation of two steps of EM (SQUAREM, Varadhan and Roland 2008, scheme S3); shorter
+    if a covariance or σ² would not be positive."""
     step = first.vector - start.vector
     bend = second.vector - first.vector - step
     length = min(float(np.linalg.norm(step)) / max(float(np.linalg.norm(bend)), TINY), FURTHEST)

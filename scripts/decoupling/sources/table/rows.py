@@ -1,4 +1,4 @@
-"""Reading a table: its units, or what to change in it or in the config."""
+"""Reading a table: its units, or problems of the table or the config."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from ...errors import Problems
 
-SIZES = (1e-100, 1e100)  # of a column's largest entry: squares and sums are numbers too
-MISSING = ("", "na", "nan", "null", "none", ".")  # of numbers; labels may be called so
+SIZES = (1e-100, 1e100)  # of a column's largest entry, so that squares and sums do not overflow
+MISSING = ("", "na", "nan", "null", "none", ".")  # of numbers; labels may have these names
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,14 +22,14 @@ class Unit:
 
     name: str
     group: str
-    cluster: str  # what it stays in one fold with
+    cluster: str  # units of one cluster stay in one fold
     x: np.ndarray  # [rows, features]
     y: np.ndarray  # [rows]
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Those with rows enough for every n, and how many there were."""
+    """Units with enough rows for every n, and the number of all units."""
 
     path: str  # of the setting in the config, for messages
     kept: list[Unit]
@@ -42,7 +42,7 @@ class Units:
 
 
 def rows_needed(block: Mapping[str, Any], longest: int) -> int:
-    """Rows that a unit needs for a context of this length and its query."""
+    """The rows that a unit needs for a context of this length and its query."""
     return (longest + 1) * (2 if block.get("differences") else 1)
 
 
@@ -58,14 +58,14 @@ def read_units(path: str, block: Mapping[str, Any], longest: int) -> Units:
 
 
 class _Table:
-    """A file's columns, and what is wrong with them."""
+    """A file's columns, and their problems."""
 
     def __init__(self, path: str, block: Mapping[str, Any]) -> None:
         self.block, self.problems = block, Problems(path)
         self.lines, self.columns = self._columns()
 
     def _columns(self) -> tuple[tuple[int, ...], dict[str, tuple[str, ...]]]:
-        """The line of the file that each row is in, and the columns."""
+        """The line number of each row, and the columns."""
         file = self.block["table"]
         try:
             with Path(file).open(newline="", encoding="utf-8-sig") as source:
@@ -94,7 +94,7 @@ class _Table:
         return lines, dict(zip(header, zip(*entries, strict=True), strict=True))
 
     def units(self) -> list[Unit]:
-        """By group and unit, sorted by name."""
+        """Units by group and name, sorted."""
         block = self.block
         keys = {key: block[key] for key in ("unit", "group", "fold_by", "target") if key in block}
         known = ", ".join(self.columns)
@@ -162,7 +162,7 @@ class _Table:
         return found
 
     def check(self, units: Units, everything: list[Unit], longest: int) -> None:
-        """Whether enough is left, and whether what is left varies."""
+        """Check that enough units are left, and that their columns vary."""
         rows = units.rows_needed
         if not units.kept:
             most = max(len(unit.y) for unit in everything)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...problem.design import Design
+from ...problem.feature_moments import FeatureMoments
 from ...problem.mixture import TaskMixture
 from ...problem.streams import Stream, generator
 from . import CONTEXTS_PER_UNIT
@@ -19,7 +19,7 @@ from .tokens import Contexts, draw, kind_of
 
 log = logging.getLogger(__name__)
 
-DESIGN_CONTEXTS = 100  # of every unit, for the moments of x
+DESIGN_CONTEXTS = 100  # per unit, for the moments of x
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Fold:
 
     mix: TaskMixture
     groups: list[str]
-    training: list[Unit]  # standardised, as are those held out
+    training: list[Unit]  # standardised, as the held-out ones
     held_out: list[Unit]
     intercept: bool
     differences: bool
@@ -45,8 +45,8 @@ class Fold:
     def held_out_contexts(self, n: int) -> Contexts:
         return self._draw(Stream.REPORT, self.held_out, n)
 
-    def design_contexts(self) -> Contexts:
-        """For the moments of x: of the training units, at the longest n."""
+    def moment_contexts(self) -> Contexts:
+        """Contexts of the training units at the longest n, for the moments of x."""
         return self._draw(Stream.DESIGN, self.training, self.longest, DESIGN_CONTEXTS)
 
     def _draw(
@@ -75,7 +75,7 @@ def make_spec(name: str, block: Mapping[str, Any], longest: int) -> str:
     extra = {
         "label_power": found.label_power,
         "groups": units.groups,
-        "design": Design.measured(fold.design_contexts().x).to_dict(),
+        "design": FeatureMoments.measured(fold.moment_contexts().x).to_dict(),
         "scale": scale.to_dict(),
         "block": {key: value for key, value in block.items() if key != "table"},
         "longest": longest,
@@ -87,7 +87,7 @@ def make_spec(name: str, block: Mapping[str, Any], longest: int) -> str:
 
 
 def read_fold(text: str, table: str) -> Fold:
-    """A fold of its spec and the table."""
+    """A fold, from its spec and the table."""
     fields = json.loads(text)
     extra = fields["table"]
     block, base = extra["block"] | {"table": table}, fields["name"].rpartition(".fold")[0]

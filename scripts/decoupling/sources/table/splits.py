@@ -1,4 +1,4 @@
-"""Folds of units, and how rows are standardised: by what the training units say."""
+"""Folds of units, and how rows are standardised, by the training units."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .rows import Unit, Units
 from .tokens import kind_of, rows_of
 
 TINY = 1e-12  # of a column's largest entry
-DEPENDENT = 1e-8  # least singular value over the largest, of which XᵀX has the square
+DEPENDENT = 1e-8  # least singular value over the largest; their squares are those of XᵀX
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Split:
 
 
 def check_folds(units: Units, block: Mapping[str, Any]) -> None:
-    """Whether every fold leaves two units of every group to train on."""
+    """Check that every fold leaves two training units of every group."""
     folds, clusters = block.get("folds", FOLDS), {unit.cluster for unit in units.kept}
     what = block.get("fold_by", block["unit"])
     text = None
@@ -48,7 +48,7 @@ def check_folds(units: Units, block: Mapping[str, Any]) -> None:
 
 
 def _check_spread(units: Units, block: Mapping[str, Any], training: Sequence[Unit]) -> None:
-    """Whether every column varies in every group, by whose deviation it is divided."""
+    """Check that every column varies in every group, as it is divided by its deviation."""
     scale = Scale.of(training, bool(block.get("differences")))
     rounding = TINY * np.abs(np.concatenate([unit.x for unit in training])).max(0)
     for group in units.groups:
@@ -62,7 +62,7 @@ def _check_spread(units: Units, block: Mapping[str, Any], training: Sequence[Uni
 
 
 def _check_rank(units: Units, block: Mapping[str, Any], training: Sequence[Unit]) -> None:
-    """Whether the rows of every group have one β of least squares."""
+    """Check that least squares has one solution in every group."""
     kind = kind_of(block)
     scale = Scale.of(training, kind[1])
     for group in units.groups:
@@ -74,7 +74,7 @@ def _check_rank(units: Units, block: Mapping[str, Any], training: Sequence[Unit]
 
 
 def split(units: Sequence[Unit], folds: int, fold: int) -> Split:
-    """Clusters in an order that depends on how many there are, dealt out to the folds."""
+    """The split of a fold; clusters are dealt to folds in an order that depends on their number."""
     clusters = sorted({unit.cluster for unit in units})
     order = np.random.default_rng([len(clusters), folds]).permutation(len(clusters))
     out = {clusters[place] for place in order[fold::folds]}
@@ -86,8 +86,8 @@ def split(units: Sequence[Unit], folds: int, fold: int) -> Split:
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """x and y less their means over all rows, over their standard deviations in the group; where
-    tokens are differences of rows, over those within its units."""
+    """x and y, less their means over all rows, over their standard deviations in the group; if
+    tokens are differences of rows, over those within units."""
 
     x_mean: np.ndarray  # [features]
     y_mean: float
@@ -120,7 +120,7 @@ class Scale:
 
 
 def _deviation(parts: Sequence[np.ndarray], within: bool) -> np.ndarray:
-    """The standard deviation of all rows; or of rows about their unit's mean."""
+    """The standard deviation of rows about their mean, or about their unit's mean."""
     if within:
         squares = sum(((part - part.mean(0)) ** 2).sum(0) for part in parts)
         return np.sqrt(squares / sum(len(part) - 1 for part in parts))

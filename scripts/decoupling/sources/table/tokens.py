@@ -14,7 +14,7 @@ from .rows import Unit
 
 @dataclass(frozen=True, eq=False)
 class Contexts:
-    """Contexts of n tokens with their query, which is the last: as many of every unit."""
+    """Contexts of n tokens and their query, which is last; equally many per unit."""
 
     x: np.ndarray  # [contexts, n + 1, d]
     y: np.ndarray  # [contexts, n + 1]
@@ -52,8 +52,8 @@ def tokens_of(unit: Unit, intercept: bool) -> np.ndarray:
 
 
 def rows_of(unit: Unit, intercept: bool, differences: bool) -> tuple[np.ndarray, np.ndarray]:
-    """x and y of its rows, as least squares takes them: differences of rows have the moments of
-    rows about their unit's mean."""
+    """x and y of a unit's rows for least squares. For differences of rows these are rows about the
+    unit's mean, which have the same moments."""
     x, y = tokens_of(unit, intercept), unit.y
     return (x - x.mean(0), y - y.mean()) if differences else (x, y)
 
@@ -67,8 +67,8 @@ def draw(
     intercept: bool,
     differences: bool,
 ) -> Contexts:
-    """`count` contexts of every unit: different rows of it in random order, or differences of
-    disjoint pairs of rows over √2."""
+    """`count` contexts per unit: different rows in random order, or differences of disjoint pairs
+    of rows over √2."""
     xs, ys = [], []
     rows = (n + 1) * (2 if differences else 1)
     for unit in units:

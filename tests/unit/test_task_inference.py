@@ -11,9 +11,9 @@ import pytest
 import torch
 from agreement import z_score
 from decoupling.problem.mixture import TaskMixture
-from decoupling.theory import identity
+from decoupling.theory import task_inference
 from decoupling.theory.bayes import bayes_table
-from decoupling.theory.identity import conditional_risks, draw_contexts, observe
+from decoupling.theory.task_inference import conditional_risks, draw_contexts, observe
 from scipy.stats import multivariate_normal
 
 MIX = mixtures.random_mixture(np.random.default_rng(3), 2, 3, 0.5)
@@ -83,11 +83,11 @@ def test_told_the_task_the_closed_forms_reach_their_risk(name: str, n: int):
     mix = MIX if name == "random" else mixtures.paper(name)
     contexts = draw_contexts(mix, n)
     risks = conditional_risks(mix, n, contexts)
-    for told, forms in (("nothing", identity.UNTOLD), ("right", identity.TOLD)):
+    for told, forms in (("nothing", task_inference.UNTOLD), ("right", task_inference.TOLD)):
         for arm, form in forms.items():
             assert abs(z_score(risks[arm, told], form(mix, n).risk)) < 4
     (best,) = bayes_table(mix, [n])
-    mean, error = identity._average(risks["bayes", "right"])
+    mean, error = task_inference._average(risks["bayes", "right"])
     assert abs(mean - best["risk"]) <= 4 * (error**2 + best["risk_se"] ** 2) ** 0.5 + 1e-12
 
 
@@ -97,8 +97,8 @@ def test_predictions_against_literal_attention():
     x, y = drawn(MIX, n, 10)
     found = observe(MIX, *reduced(x, y))
     for arm in ("joint", "joint_heads"):
-        solution = identity.TOLD[arm](MIX, n)
-        vectors = identity.predictors(solution, found)
+        solution = task_inference.TOLD[arm](MIX, n)
+        vectors = task_inference.predictors(solution, found)
         scores = np.pad(solution.weight, ((0, 1), (0, 1)))
         for k in range(MIX.tasks):
             params = {
@@ -126,7 +126,7 @@ def test_order_of_what_is_told(name: str, n: int):
     can be better than the right one's: its prompt pulls as hard where the context speaks against
     it."""
     mix = mixtures.paper(name)
-    rows = identity.identity_table(mix, [n])
+    rows = task_inference.identity_table(mix, [n])
     risk = {(row["arm"], row["told"]): row["risk"] for row in rows}
     rounding = 1e-12 * mix.label_power  # without noise Bayes ends at 0, as a difference of E[y²]s
     assert all(value >= 0 for value in risk.values())
@@ -144,7 +144,7 @@ def test_order_of_what_is_told(name: str, n: int):
 @pytest.mark.parametrize("n", [1, 10])
 def test_told_otherwise_is_told_right_and_a_paired_difference(n: int):
     mix = mixtures.paper("fig2d")
-    rows = {(row["arm"], row["told"]): row for row in identity.identity_table(mix, [n])}
+    rows = {(row["arm"], row["told"]): row for row in task_inference.identity_table(mix, [n])}
     given = conditional_risks(mix, n, draw_contexts(mix, n))
     gap = given["joint", "map"] - given["joint", "right"]
     right, told = rows["joint", "right"], rows["joint", "map"]
@@ -155,7 +155,7 @@ def test_told_otherwise_is_told_right_and_a_paired_difference(n: int):
 
 def test_told_wrong_in_fig2c():
     """Reference: 25.7 against plain's 4.30 at n = 50."""
-    rows = identity.identity_table(mixtures.paper("fig2c"), [50])
+    rows = task_inference.identity_table(mixtures.paper("fig2c"), [50])
     wrong = next(row for row in rows if (row["arm"], row["told"]) == ("joint", "wrong"))
     assert abs(wrong["risk"] - 25.7) < 4 * wrong["risk_se"] + 0.05
 
@@ -172,6 +172,6 @@ def test_posterior_is_calibrated():
 
 def test_one_task_is_never_told_wrong():
     mix = mixtures.random_mixture(np.random.default_rng(0), 3, 1, 0.2)
-    rows = identity.identity_table(mix, [2])
+    rows = task_inference.identity_table(mix, [2])
     assert "wrong" not in {row["told"] for row in rows}
     assert {row["wrong"] for row in rows} == {0.0}

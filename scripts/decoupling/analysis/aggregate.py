@@ -16,8 +16,8 @@ ABOVE_OPTIMUM = 0.005  # as a share: a best seed that is further above its optim
 
 
 def label_power(spec: str) -> float:
-    """E[y²], by which risks are divided: the data's where the spec is made from data, else the
-    mixture's."""
+    """E[y²], by which risks are divided: of the data, if the spec is made from data, else of the
+    mixture."""
     table = json.loads(spec).get("table", {})
     return table.get("label_power") or TaskMixture.from_json(spec).label_power
 
@@ -25,11 +25,11 @@ def label_power(spec: str) -> float:
 def seed_minimum(
     runs: pd.DataFrame, power: float, optimum: Mapping[tuple, float]
 ) -> list[dict[str, Any]]:
-    """A row per (n, model, layers, arm): the risk of the seed with the least selection risk; the
-    same over `power`, E[y²], and over the `optimum` of (model, n, arm), where that is known.
+    """A row per (n, model, layers, arm): the risk of the seed with the least selection risk; that
+    risk over `power`, E[y²]; and over the `optimum` of (model, n, arm), where it is known.
 
-    Diverged seeds, and those that halving stopped, are counted and left out; where none is left,
-    the risk is missing.
+    Diverged seeds and those stopped by halving are counted and left out. If none is left, the risk
+    is missing.
     """
     duplicated = runs.duplicated([*POINT, "seed"])
     if duplicated.any():
@@ -97,7 +97,7 @@ def _summary(group: pd.DataFrame, power: float) -> dict[str, float | int]:
 
 
 def best_parameters(parameters: pd.DataFrame, risks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of the best seed of every point, of the parameters that all blocks of seeds kept."""
+    """The parameters of the best seed of every point, selected from those of all blocks."""
     best = {tuple(row[key] for key in POINT): row["best_seed"] for row in risks}
     return [
         row

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..analysis.scoreboard import DIVERGED, TOLERANCE
+from ..analysis.scoretext import percent
 from ..models.arms import ARMS
-from ..results.scoreboard import DIVERGED, TOLERANCE
-from ..results.scoretext import percent
+from . import Figure, Tables
 from .style import framed, use_style
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.colors import SymLogNorm
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as MplFigure
+
+    from ..config import Config
+    from ..models.curve import Curve
 
 TICKS = (-1, -0.1, -TOLERANCE, 0, TOLERANCE, 0.1, 1)
 CELL = (0.95, 0.3)  # inches
@@ -24,8 +29,29 @@ LEAST_ROWS = 5  # high enough for the colour bar's labels
 MARGIN = (2.0, 0.9)
 
 
-def draw_scoreboard(table: pd.DataFrame, note: str) -> Figure:
-    """The curves that have a theorem."""
+class Scoreboard(Figure):
+    """Curves of all figures that have a theorem. Every config has this figure."""
+
+    properties: ClassVar = {}
+    setting_names = ()
+    label = "Heat map of one-layer curves"
+
+    def needs(self, config: Config) -> dict[str, list[str]]:
+        return {"scoreboard": ["scoreboard"]}
+
+    def curves(self, config: Config) -> list[Curve]:
+        scored = [c for figure in config.figures.values() for c in figure.scored(config)]
+        return [curve for curve in scored if curve.model_class.references]
+
+    @staticmethod
+    def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
+        return _draw(tables["scoreboard"], note)
+
+
+KIND = Scoreboard
+
+
+def _draw(table: pd.DataFrame, note: str) -> MplFigure:
     from matplotlib import colormaps
     from matplotlib.colors import SymLogNorm
 

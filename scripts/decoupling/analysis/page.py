@@ -1,10 +1,12 @@
-"""Tables in Markdown, by name, and a page that has them between its markers."""
+"""Tables in Markdown, and how they are put between the markers of a page."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,16 +18,12 @@ MARK = re.compile(r"<!-- table: (.*?) -->")
 MARKED = re.compile(r"^( *)<!-- table: ([^\n]*) -->\n(?:(?!<!--).)*<!-- end -->$", re.M | re.S)
 
 
-class PageError(ValueError):
-    """A page and its tables, or kept results, that do not fit together."""
-
-
 class Tables(dict[str, Callable[[Any], str]]):
-    """By name, what makes a table from the data."""
+    """Functions that make tables from the data, by name."""
 
     def add(self, header: str, digits: int = 4) -> Callable[[Query], Query]:
-        """Register a query of rows under its name; `header` has the names of the columns, with bars
-        between them, and `digits` is how many decimals numbers have."""
+        """Register a query of rows under its name. `header` has the columns' names with bars
+        between them; `digits` is the number of decimals."""
 
         def register(query: Query) -> Query:
             self[query.__name__] = lambda data: markdown(header, query(data), digits)
@@ -49,18 +47,18 @@ def cell(value: Any, digits: int) -> str:
 
 
 def number(value: float, digits: int) -> str:
-    """No sign on what rounds to zero, whose sign only rounding decides."""
+    """Values that round to zero have no sign, as rounding alone would decide it."""
     return f"{value:z.{digits}f}".replace("-", "−")
 
 
 def percent(value: float, digits: int = 2) -> str:
-    """With a sign, but for zero."""
+    """With a sign, except zero."""
     text = f"{100 * value:+z.{digits}f}%".replace("-", "−")
     return text if text.strip("+0.%") else text[1:]
 
 
 def span(values: pd.Series, digits: int = 3) -> str:
-    """From the least to the most, in percent."""
+    """The range of values, in percent."""
     return f"{percent(values.min(), digits)} to {percent(values.max(), digits)}"
 
 
@@ -72,7 +70,7 @@ def filled(page: str, made: Mapping[str, str]) -> str:
     whole = {name for _, name in MARKED.findall(page)}
     wrong += [f"the marker of {name} has no <!-- end -->" for name in names if name not in whole]
     if wrong:
-        raise PageError("; ".join(wrong))
+        raise InputError(["; ".join(wrong)])
 
     def fill(found: re.Match[str]) -> str:
         indent, name = found.groups()

@@ -1,9 +1,9 @@
-"""All folds of a table together: held-out risks with standard errors, beside what theory predicts.
+"""Cross-validation of a table: held-out risks of all folds with standard errors, and predictions.
 
-Every unit is held out once. Both what is measured and what is predicted are divided by the data's
-E[y²], so that they differ by what theory says of the risk, whatever the mixture's E[y²] is; that
-has a test of its own, the gate. Errors are by bootstrap over clusters of units (`redrawn`). All
-predictors, n and predictions share the draws, so that differences between them are paired.
+Every unit is held out once. Measured and predicted risks are both divided by the data's E[y²], so
+that their difference does not depend on the mixture's E[y²]; the gate tests that one separately.
+Standard errors are by bootstrap over clusters of units (`redrawn`). All predictors, n and
+predictions share the draws, so that differences between them are paired.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .redrawn import THEORY_DRAWS, cluster_weights, fails_gate
 if TYPE_CHECKING:
     import pandas as pd
 
-REDUCED = "reduced"  # the model that the theorems are of
-BEFORE = {  # what a gain is over: an arm of the same model, or a baseline
+REDUCED = "reduced"  # the model of the theorems
+BEFORE = {  # reference of a gain: an arm of the same model, or a baseline
     "gain": (None, "plain"),
     "over_shared": (None, "shared"),
-    "over_mean": (BASELINE, "group_mean"),  # which sees no context
+    "over_mean": (BASELINE, "group_mean"),  # which does not use the context
 }
 Point = tuple[int, str, int, str]  # n, model, layers, arm
 
@@ -39,7 +39,7 @@ def real_rows(
     runs: pd.DataFrame,
     specs: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """A row per predictor and n. `runs` are the folds' risks on training units, `specs` texts."""
+    """A row per predictor and n. `runs` are risks on training units, `specs` the specs' texts."""
     drawn = _Drawn.of(held_out, theory, redrawn)
     trained = runs.groupby(["n", "model", "layers", "arm"])[["risk", "seeds_total"]].mean()
     common = {"setting": setting, **_about(specs, held_out, redrawn)}
@@ -63,14 +63,14 @@ def real_rows(
 
 
 def _error(values: np.ndarray) -> float:
-    """The standard error of the first value, by the draws after it."""
+    """The standard error of the first value, from the draws after it."""
     return float(values[1:].std(ddof=1))
 
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """First of the data themselves, then of every draw: arrays of [1 + draws]. What is predicted
-    has fewer draws, the first ones."""
+    """Values on the data, then in every draw: arrays of [1 + draws]. Predictions have fewer draws,
+    the first ones."""
 
     measured: dict[Point, np.ndarray]  # risks
     power: np.ndarray  # E[y²] of the data
@@ -96,7 +96,7 @@ class _Drawn:
         return cls(risks, power, _predicted(theory, redrawn, shares))
 
     def gain(self, point: Point, model: str | None, arm: str) -> np.ndarray:
-        """The gain of a predictor over another, normalised; missing where there is no other."""
+        """The normalised gain of a predictor over another; missing if there is no other."""
         n, own, layers, _ = point
         before = self.measured.get((n, model or own, layers, arm))
         if before is None:
@@ -104,8 +104,8 @@ class _Drawn:
         return (before - self.measured[point]) / self.power
 
     def against(self, curve: str, point: Point) -> dict[str, float]:
-        """What is predicted of a point and its gain over plain, and the errors of what was measured
-        less that."""
+        """The predicted risk of a point, its predicted gain over plain, and the standard errors of
+        measured less predicted."""
         n, _, _, arm = point
         names = ("_risk", "", "_se", "_gain", "_gain_se")
         if (curve, n, arm) not in self.predicted:
@@ -123,7 +123,7 @@ class _Drawn:
 def _predicted(
     theory: pd.DataFrame, redrawn: pd.DataFrame, shares: dict[str, np.ndarray]
 ) -> dict[tuple[str, int, str], np.ndarray]:
-    """Averages over folds by the shares of units that they hold out."""
+    """Averages over folds, weighted by their shares of held-out units."""
     keys = ["setting", "curve", "n", "arm"]
     first = theory.set_index(keys).risk
     together: dict[tuple[str, int, str], np.ndarray] = {}
@@ -134,7 +134,7 @@ def _predicted(
 
 
 def _about(specs: Sequence[str], held_out: pd.DataFrame, redrawn: pd.DataFrame) -> dict[str, Any]:
-    """The setting's gate, predicted over measured E[y²], and how many units there are."""
+    """The setting's gate, predicted over measured E[y²], and numbers of units."""
     powers = [TaskMixture.from_json(text).label_power for text in specs]
     tables = [json.loads(text)["table"] for text in specs]
     ratios = [power / own["label_power"] for power, own in zip(powers, tables, strict=True)]
@@ -156,7 +156,6 @@ def out_of_gate(rows: pd.DataFrame) -> bool:
 
 
 def with_theory(rows: pd.DataFrame, theory_model: str, model: str) -> pd.DataFrame:
-    """Rows the theorems describe: the reduced model's arms, and attention's with heads, which the
-    reduced model does not have."""
+    """Rows the theorems describe: the reduced model's arms, and attention's arms with heads."""
     heads = (rows.model == model) & (rows.arm == "joint_heads")
     return rows[(rows.model == theory_model) | heads]

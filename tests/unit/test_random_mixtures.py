@@ -8,7 +8,7 @@ from decoupling.figures.mixtures import KIND
 from decoupling.tables import SAMPLED
 from decoupling.theory.excess import excess, several_tasks
 from decoupling.theory.optimum import optima
-from decoupling.theory.sampled import draw_mixture, sampled_table
+from decoupling.theory.random_mixtures import draw_mixture, sampled_table
 from decoupling.theory.theorems import CLOSED_FORMS
 
 

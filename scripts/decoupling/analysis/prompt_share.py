@@ -1,5 +1,5 @@
-"""How much of the attention prompts have: the weight of the prompt in every head, its mean and how
-it varies with the context and the query."""
+"""The prompt's share of softmax attention: its mean weight in every head, and how the weight varies
+with the context and the query."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TENTHS = (0.1, 0.9)  # of the contexts
 def prompt_shares(
     contexts: Any, parameters: Mapping[Curve, Mapping[str, np.ndarray]]
 ) -> Iterator[dict[str, Any]]:
-    """A row per curve and attention head, at one n; heads with more of it first."""
+    """A row per curve and attention head at one n, heads with the largest share first."""
     batch = contexts.sequences(Stream.REPORT, 0, CONTEXTS)
     for member, params in parameters.items():
         model = member.build(contexts.spec.dim, contexts.spec.tasks)
@@ -37,7 +37,7 @@ def prompt_shares(
 
 
 def shares(row: SoftmaxHeads, batch: SequenceBatch) -> np.ndarray:
-    """The prompt's weight in every head and context, [H, B], of the only seed."""
+    """The prompt's weight in every head and context, [H, B]; `row` has one seed."""
     found = []
     for k, (tokens, query) in enumerate(zip(batch.tokens, batch.queries, strict=True)):
         prompt = row.prompts[0, min(k, row.prompts.shape[1] - 1)]

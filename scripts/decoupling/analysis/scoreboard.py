@@ -11,27 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..tables import BAYES_BOUND as BAYES
-from ..tables import columns
+from ..tables import SCOREBOARD
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TOLERANCE = 0.01  # a curve matches its theorem if no point is further off than this
 COMPUTED = ("theorem", "optimum", "centred")
-REFERENCES = ("theorem", "optimum", "published", "centred")
 
 MATCHES, ABOVE, BELOW = "matches", "above", "below"
 DIVERGED, NO_THEOREM = "diverged", "no theorem"
 HOLDS, BROKEN = "bounds hold", "bound broken"
-
-DEVIATIONS = [f"{name}_{what}" for name in REFERENCES for what in ("worst", "mean")]
-SCOREBOARD = columns(
-    **{"panel": str, "model": str, "layers": int, "arm": str},
-    **dict.fromkeys(DEVIATIONS[:-2], float),
-    **{"seeds_ok_least": int, "verdict": str, "has_theorem": bool},
-    **dict.fromkeys(DEVIATIONS[-2:], float),  # which came later
-    **{"broken": str, "error_worst": float, "tail_worst": float},
-)
 
 
 def scoreboard(
@@ -50,18 +40,18 @@ def scoreboard(
 
 
 def deviations(trained: pd.Series, reference: pd.Series) -> pd.Series:
-    """Relative and signed, by n, where both are finite numbers."""
+    """Relative deviations by n, where both numbers are finite."""
     found = (trained - reference) / reference  # aligned by n
     return found[np.isfinite(found)]
 
 
 def worst(values: pd.Series) -> float:
-    """The one that is largest in absolute value, with its sign; NaN if there is none."""
+    """The value largest in absolute value, with its sign; NaN if there is none."""
     return values.loc[values.abs().idxmax()] if len(values) else np.nan
 
 
 def verdict(risks: pd.Series, theorem_worst: float, bounds: pd.DataFrame) -> str:
-    """Chosen by the worst point, also where signs are mixed."""
+    """The verdict by the worst point, also where signs are mixed."""
     if not np.isfinite(risks).all():
         return DIVERGED
     if np.isnan(theorem_worst) and len(bounds):
@@ -100,7 +90,7 @@ def _score(
 
 
 def broken(bounds: pd.DataFrame) -> list[str]:
-    """What is not held, in words."""
+    """The bounds that do not hold, in words."""
     found = []
     for bound, rows in bounds[~bounds.holds].groupby("bound", sort=False):
         side = "below" if bound == BAYES else "above"
@@ -111,7 +101,7 @@ def broken(bounds: pd.DataFrame) -> list[str]:
 def _references(
     curve: Mapping[str, Any], theory: pd.DataFrame, published: pd.DataFrame
 ) -> dict[str, pd.Series]:
-    """Risk by n, empty where there is none. Which computed curves bound it, the model says."""
+    """Reference risks by n. `curve` names the computed ones that its model has."""
     computed = _pick(theory, curve, "setting", "arm")
     tables = {
         name: computed[(computed.curve == name) & (name in curve["references"])]

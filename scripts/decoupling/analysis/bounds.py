@@ -1,10 +1,10 @@
-"""What models without a theorem are held to: they must not be worse than what they contain.
+"""Bounds of models without a theorem: they must not be worse than their special cases.
 
 A layer can be switched off and a prompt can be zero, so that more layers, prompts or heads cannot
-have a larger least risk; and nothing can beat the Bayes-optimal predictor. (Softmax hears a prompt
-of zeros: there, prompts are compared with prompts only.) All models of a mixture are evaluated on
-the same held-out contexts, the ones their risks are reported on: a difference has a standard error
-of its own, smaller than those of the two risks.
+have a larger least risk; and no predictor beats the Bayes-optimal one. (A prompt of zeros changes
+softmax attention: there, prompts are compared with prompts only.) All models of a mixture are
+evaluated on the held-out contexts that their risks are reported on, so that the standard error of
+a difference is smaller than those of the two risks.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def bounds(
     bayes: Mapping[str, float],
     count: int,
 ) -> list[dict[str, Any]]:
-    """A row per bound of every curve of the setting `own` at one n."""
+    """A row per bound of every curve of the setting `own`, at one n."""
     present = [member for member in members if member in parameters]
-    # What has theorems is here to be compared with.
+    # Curves with a theorem are evaluated as bounds of others only.
     checked = [m for m in present if m.setting == own and not m.model_class.has_theorem()]
     pairs = [
         (member, other, bound)
@@ -60,7 +60,7 @@ def _errors(
     parameters: Mapping[Curve, Mapping[str, np.ndarray]],
     count: int,
 ) -> dict[Curve, np.ndarray]:
-    """Squared errors of every context, times its weight: [count]."""
+    """Weighted squared errors of contexts: [count]."""
     found = {}
     for name in dict.fromkeys(member.model_class.engine for member in members):
         engine, loaded = engines.load(name)(contexts), {}
@@ -95,7 +95,7 @@ def _row(contexts: Any, member: Curve, bound: str, excess: float, error: float) 
 def read_parameters(
     table: pd.DataFrame, members: Sequence[Curve]
 ) -> dict[int, dict[Curve, dict[str, np.ndarray]]]:
-    """By n."""
+    """Parameters by n, curve and name."""
     known = {tuple(member.point.values()): member for member in members}
     found: dict[int, dict[Curve, dict[str, np.ndarray]]] = {}
     for row in table.itertuples():

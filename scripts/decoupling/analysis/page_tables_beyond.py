@@ -1,5 +1,5 @@
-"""Tables of docs/reproduction.md on what the paper has no counterpart of: a shared prompt, heads
-alone, random mixtures, tasks that are not told, softmax attention, transformers, real data.
+"""Tables of docs/reproduction.md beyond the paper: a shared prompt, heads alone, random mixtures,
+inferred tasks, softmax attention, transformers, real data.
 
 As in `page_tables`; `data` also has `sampled` and `identity`.
 """
@@ -15,16 +15,16 @@ import pandas as pd
 from ..tables import BASELINE
 from ..theory.excess import SHOWN, excess, several_tasks
 from ..theory.theorems import THEOREMS
+from .cross_validation import REDUCED, out_of_gate, with_theory
 from .page import Rows, Tables, cell, percent, span
 from .page_tables import BY_ARM, JOB, changes, in_order
-from .real import REDUCED, out_of_gate, with_theory
 
 TABLES = Tables()
 SOFTMAX = {"softmax_clean": "clean", "softmax_noisy": "noisy"}
 WITH_PROMPT = ("zero_prompt", "shared", "finetune", "joint", "joint_heads")
 ATTENTION = "attention"
 WITHIN = 2  # standard errors
-UNITS = {  # what contexts are of, what a task is, what stays in one fold
+UNITS = {  # unit of a context, task, cluster that stays in one fold
     "bdf": ("pupils of a Dutch school, differences", "test asked for", "schools"),
     "vietnam": (
         "households of a Vietnamese commune, differences", "expenditure asked for", "communes",
@@ -99,7 +99,7 @@ def identity(data: Any) -> Rows:
 
 
 def softmax(data: Any) -> Iterator[tuple[str, int, pd.Series, pd.Series, pd.Series]]:
-    """Data and n; by arm: normalised risks, their errors, and linear attention's theorems."""
+    """Data and n; by arm, normalised risks, their errors and linear attention's theorems."""
     theorem = theorems(data)
     for setting, name in SOFTMAX.items():
         for n, rows in data.softmax[data.softmax.setting == setting].groupby("n"):
@@ -124,8 +124,8 @@ def softmax_risks(data: Any) -> Rows:
     "data | n | gap | linear | share of linear's | of it, zero prompt | of it, shared prompt"
 )
 def softmax_gaps(data: Any) -> Rows:
-    """Errors of risks are added as if they were independent, which is too much: they are of the
-    same contexts."""
+    """Gaps between arms. Errors of the two risks are added as if independent, which is too large:
+    the contexts are the same."""
     for name, n, risk, error, theorem in softmax(data):
         gap, linear = risk.plain - risk.joint, theorem.plain - theorem.joint
         spread = float(np.hypot(error.plain, error.joint))
@@ -192,7 +192,7 @@ def transformer(data: Any) -> Rows:
 
 
 def by_setting(data: Any) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Real data, in the order of the file."""
+    """Rows of real data by setting, in the order of the file."""
     yield from data.real.groupby("setting", sort=False)
 
 
@@ -219,7 +219,7 @@ def real_units(data: Any) -> Rows:
     digits=3,
 )
 def real_risks(data: Any) -> Rows:
-    """The theorems are of the reduced model, but for heads, which it does not have."""
+    """Risks of the reduced model, which has the theorems; with heads, of attention."""
     for setting, rows in by_setting(data):
         own = rows[rows.n == 5].set_index(["model", "arm"])
         for arm in ("plain", "finetune", "shared", "joint", "joint_heads"):
@@ -234,7 +234,7 @@ def real_risks(data: Any) -> Rows:
     "setting | points | within, Gaussian x | within, measured x | from Gaussian x | from measured x"
 )
 def real_agreement(data: Any) -> Rows:
-    """Within two standard errors of the difference."""
+    """How many predictions are within two standard errors of the difference."""
     for setting, rows in by_setting(data):
         points = with_theory(rows, REDUCED, ATTENTION)
         name = setting + (", gate fails" if out_of_gate(rows) else "")
@@ -268,7 +268,7 @@ def real_gains(data: Any) -> Rows:
     digits=3,
 )
 def real_context(data: Any) -> Rows:
-    """At the longest n."""
+    """Baselines and joint training at the longest n."""
     for setting, rows in by_setting(data):
         last = rows[rows.n == rows.n.max()].set_index(["model", "arm"])
         joint = last.loc[(ATTENTION, "joint")]

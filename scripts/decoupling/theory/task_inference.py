@@ -1,6 +1,6 @@
-"""What it is worth to be told the task: told, inferred from the context, or told wrong.
+"""The value of knowing the task: known, inferred from the context, or wrong.
 
-Given X, all that a context says of (β, k) is in R and t, where XᵀX = RRᵀ, R has r = min(n, d)
+Given X, a sufficient statistic for (β, k) is R and t, where XᵀX = RRᵀ, R has r = min(n, d)
 columns, Xᵀy = Rt, and t | β ~ N(Rᵀβ, σ²I). So t | k ~ N(Rᵀμ_k, RᵀΣ_kR + σ²I), which gives the
 posterior of k, and β | t, k is Gaussian with mean m_k and covariance P_k. σ² = 0 is no special
 case.
@@ -27,9 +27,9 @@ from .theorems import CLOSED_FORMS, Solution
 log = logging.getLogger(__name__)
 
 CONTEXTS = 20_000
-# Closed forms that attention reaches, without Assumption 1 where that makes a difference.
+# Closed forms that attention reaches, without Assumption 1 if that makes a difference.
 UNTOLD = {"plain": CLOSED_FORMS["theorem"]["plain"], "shared": CLOSED_FORMS["centred"]["shared"]}
-TOLD = {  # arms that have to be told the task
+TOLD = {  # arms that need the task
     "joint": CLOSED_FORMS["centred"]["joint"],
     "joint_heads": CLOSED_FORMS["theorem"]["joint_heads"],
 }
@@ -37,7 +37,7 @@ TOLD = {  # arms that have to be told the task
 
 @dataclass(frozen=True, eq=False)
 class Contexts:
-    """Random contexts, C of them, and what they say of the task."""
+    """C random contexts, and the posterior of the task given each."""
 
     gram: np.ndarray  # XᵀX: [C, d, d]
     cross: np.ndarray  # Xᵀy: [C, d]
@@ -58,7 +58,7 @@ def draw_contexts(mix: TaskMixture, n: int, count: int = CONTEXTS) -> Contexts:
 
 
 def observe(mix: TaskMixture, root: np.ndarray, seen: np.ndarray) -> Contexts:
-    """What follows from R, [C, d, r], and t, [C, r]."""
+    """Contexts from R, [C, d, r], and t, [C, r]."""
     fits = [_posterior(mix, k, root, seen) for k in range(mix.tasks)]
     likelihood, mean, spread = (np.stack(part, axis=1) for part in zip(*fits, strict=True))
     weight = np.log(mix.weights) + likelihood
@@ -70,7 +70,7 @@ def observe(mix: TaskMixture, root: np.ndarray, seen: np.ndarray) -> Contexts:
 def _posterior(
     mix: TaskMixture, k: int, root: np.ndarray, seen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """log p(t | k) but for a constant, m_k and tr(ΣxP_k), for every context."""
+    """log p(t | k) up to a constant, m_k and tr(ΣxP_k), for every context."""
     mean, cov = mix.means[k], mix.covs[k]
     gain = cov @ root  # Cov(β, t)
     total = root.mT @ gain + mix.noise_var * np.eye(root.shape[2])  # Cov(t)
@@ -85,11 +85,11 @@ def _posterior(
 
 
 def identity_table(mix: TaskMixture, context_lengths: Sequence[int]) -> list[dict[str, Any]]:
-    """A row per n, arm and what it is told; `wrong` is the probability that the likeliest task is
+    """A row per n, arm and value of `told`; `wrong` is the probability that the likeliest task is
     not the right one.
 
-    Where the closed form has the risk, that is it, without an error. An arm that has one when it is
-    told right differs from it, told otherwise, by what it does on the same contexts."""
+    A closed form gives the risk without an error, for the right task. For other values of `told`,
+    the difference from it is averaged over the same contexts."""
     rows = []
     for n in context_lengths:
         log.info("%s: told, inferred and wrong tasks at n = %d", mix.name, n)
@@ -117,9 +117,9 @@ def _average(values: np.ndarray) -> tuple[float, float]:
 def conditional_risks(
     mix: TaskMixture, n: int, contexts: Contexts
 ) -> dict[tuple[str, str], np.ndarray]:
-    """The risk given every context, [C], by arm and by what the arm is told of the task: `right`,
-    `soft` (predictions weighed by the posterior), `map` (the likeliest task's), `wrong` (another
-    task, by the others' weights), or `nothing`, where it does not ask."""
+    """The risk given every context, [C], by arm and the task that it is given: `right`, `soft`
+    (predictions weighted by the posterior), `map` (the likeliest task), `wrong` (another task, by
+    the others' weights), or `nothing` for arms that do not use the task."""
     found = {}
     for arm, form in UNTOLD.items():
         vectors = predictors(form(mix, n), contexts)[:, :1]
@@ -137,7 +137,7 @@ def conditional_risks(
 
 
 def predictors(solution: Solution, contexts: Contexts) -> np.ndarray:
-    """u_k = W(Xᵀy − XᵀX s_k + p̄_k(p_kᵀa_k)) with each task's own readout a_k = [−s_k; 1] and
+    """u_k = W(Xᵀy − XᵀX s_k + p̄_k(p_kᵀa_k)) with each task's readout a_k = [−s_k; 1] and
     prompt: [C, K, d]."""
     shift = -solution.readouts[:, :-1]
     features = contexts.cross[:, None] - shift @ contexts.gram

@@ -1,15 +1,15 @@
-"""The scoreboard as Markdown, and that as a web page."""
+"""The scoreboard as Markdown, and as a web page."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
+from ..tables import DEVIATIONS
 from .scoreboard import (
     ABOVE,
     BELOW,
     BROKEN,
-    DEVIATIONS,
     DIVERGED,
     HOLDS,
     MATCHES,
@@ -75,7 +75,7 @@ th { background: #f2f2f2; position: sticky; top: 0; }
 
 
 def markdown(table: pd.DataFrame, note: str) -> str:
-    """Introduction, verdicts with their meaning and number, and the table."""
+    """The introduction, counts of verdicts with their meaning, and the table."""
     counts = table.verdict.value_counts()
     verdicts = [[name, str(counts.get(name, 0)), text] for name, text in MEANING.items()]
     curve = ["panel", "model", "layers", "arm"]
@@ -91,15 +91,14 @@ def markdown(table: pd.DataFrame, note: str) -> str:
 
 
 def page(text: str) -> str:
-    """The Markdown as a page that needs no other file."""
+    """The Markdown as a self-contained web page."""
     from markdown_it import MarkdownIt
 
     return PAGE.format(style=STYLE, body=MarkdownIt().enable("table").render(text))
 
 
 def percent(value: float) -> str:
-    """Signed unless it rounds to zero, with two decimals where they matter; empty where there is
-    none."""
+    """With a sign unless it rounds to zero, with two decimals if small; empty for NaN."""
     if math.isnan(value):
         return ""
     if abs(value) < 0.1:
@@ -108,7 +107,7 @@ def percent(value: float) -> str:
 
 
 def _cells(row: tuple) -> list[str]:
-    """Deviations have a sign; the last two, which are shares of a risk, have none."""
+    """A row's texts. Deviations have a sign; the last two, shares of a risk, have none."""
     *others, error, tail = row
     cells = [percent(value) if isinstance(value, float) else str(value) for value in others]
     return cells + ["" if not share > 0 else f"{share:.2%}" for share in (error, tail)]

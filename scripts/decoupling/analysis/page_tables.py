@@ -1,4 +1,4 @@
-"""Tables of docs/reproduction.md on what the paper has: its settings, theorems and protocol.
+"""Tables of docs/reproduction.md on the paper's settings, theorems and protocol.
 
 A query has the name of its table's marker, and yields rows of cells. `data` has the files of
 data/reference by their names without suffix, and `theory` and `published`.
@@ -12,21 +12,22 @@ import numpy as np
 import pandas as pd
 
 from .. import tables
+from ..errors import InputError
 from ..models.arms import ARMS
 from ..problem.mixture import TaskMixture
 from ..theory.heads import bound, rescaled
 from ..theory.optimum import optima
 from ..theory.theorems import joint_heads
-from .page import PageError, Rows, Tables, percent, span
-from .real import REDUCED
+from .cross_validation import REDUCED
+from .page import Rows, Tables, percent, span
 
 TABLES = Tables()
 POINT = list(tables.POINT)
 CURVE, JOB, BY_ARM = ["setting", "model", "arm"], ["setting", "n"], ["setting", "n", "arm"]
-CONTROLS = ("shared", "heads")  # settings that the paper has not
+CONTROLS = ("shared", "heads")  # settings that are not in the paper
 PROMPTS = ("plain", "joint", "joint_heads")
 PAPER_STEPS, PAPER_SEEDS = 20_000, 50
-PRINTED = 1e-6  # what is left out of numbers that are kept with 8 digits
+PRINTED = 1e-6  # rounding of numbers that are kept with 8 digits
 
 
 def in_order(column: pd.Series) -> pd.Series:
@@ -35,7 +36,7 @@ def in_order(column: pd.Series) -> pd.Series:
 
 
 def off(risks: pd.DataFrame, theory: pd.DataFrame, curve: str) -> pd.Series:
-    """How far risks are from a curve of theory where there is one, in proportion to it."""
+    """Relative deviation of risks from a curve of theory, where there is one."""
     reference = theory[theory.curve == curve][[*BY_ARM, "risk"]]
     both = risks[[*BY_ARM, "risk"]].merge(reference, on=BY_ARM, suffixes=("", "_theory"))
     return both.risk / both.risk_theory - 1
@@ -73,10 +74,9 @@ def beside(data: Any) -> pd.DataFrame:
     if lacking := sorted(set(one.setting) - set(data.exact.setting)):
         names = " ".join(lacking)
         files = " ".join(f"data/exact/risks/{name}.parquet" for name in lacking)
-        raise PageError(
-            f"exact.parquet lacks {names}, which paper.parquet has and the page compares: snakemake"
-            f" --config protocol=exact -- {files}, then python scripts/reference.py exact {names}"
-        )
+        text = f"exact.parquet lacks {names}, which paper.parquet has and the page compares:"
+        fix = f"snakemake --config protocol=exact -- {files}"
+        raise InputError([f"{text} {fix}, then python scripts/reference.py exact {names}"])
     theorem = data.theory[data.theory.curve == "theorem"]
     others = (("exact", data.exact, POINT), ("theorem", theorem, BY_ARM))
     for name, other, keys in (*others, ("authors", data.published, POINT)):
@@ -147,7 +147,7 @@ def assumption(data: Any) -> Rows:
 
 @TABLES.add("task heads | risk", digits=6)
 def heads_example(_: Any) -> Rows:
-    """Some that reach less than Theorem 4."""
+    """Heads that reach a lower risk than Theorem 4."""
     means, covs = np.array([[1.0, 1], [-1, -1]]), np.stack([np.diag([4, 0.05]), np.eye(2)])
     mix, n = TaskMixture("example", np.full(2, 0.5), means, covs, np.eye(2), 0.0), 10
     yield "Theorem 4", joint_heads(mix, n).risk
@@ -184,15 +184,13 @@ def deep_gains(data: Any) -> Rows:
 
 
 def changes(changed: pd.DataFrame, risks: pd.DataFrame) -> Rows:
-    """What is changed must be the risk that is kept; last the new one over it."""
+    """Kept risks, with a changed recipe, and the ratio; the first must be those that are kept."""
     keys = ["setting", "n", "layers", "arm"]
     for row in changed.merge(risks[[*keys, "normalized"]], on=keys, how="left").itertuples():
         point = row.setting, row.n, row.layers, row.arm
         if not np.isclose(row.risk, row.normalized, rtol=PRINTED, atol=0):
-            raise PageError(
-                f"{point} is compared with {row.risk}, and {row.normalized:.8g} is kept; run "
-                "benchmarks/more_training.py again, as its help says"
-            )
+            text = f"{point} is compared with {row.risk}, and {row.normalized:.8g} is kept"
+            raise InputError([f"{text}; run benchmarks/more_training.py again, as its help says"])
         old, new = (row.risk, row.risk_se), (row.changed, row.changed_se)
         yield *point, old, new, row.changed / row.risk
 
@@ -211,7 +209,7 @@ def deep_regret(data: Any) -> Rows:
 
 @TABLES.add("figure | `laptop`, core-minutes | `paper`, core-hours | of its jobs, measured")
 def costs(data: Any) -> Rows:
-    """At `paper` measured where a job was run whole, else from measured times of a step."""
+    """At `paper`: measured for jobs that were run whole, else from measured times of a step."""
     spent, measured = (
         costs.set_index(JOB).core_minutes for costs in (data.laptop_costs, data.paper_costs)
     )
@@ -233,8 +231,8 @@ def costs(data: Any) -> Rows:
 
 
 def job_hours(rows: pd.DataFrame, speed: dict[str, Any]) -> float:
-    """Core-hours of one n. One-layer arms share the batches of a stage, and a step is little more
-    than the batch; deeper arms pay for every seed."""
+    """Core-hours of one n. One-layer arms share the batches of a stage, which take most of the
+    time; the time of deeper arms grows with the seeds."""
     layers, arms = rows.layers.iloc[0], set(rows.arm)
     stages = 1 if all(ARMS[arm].trains.weights for arm in arms) else 2
     passes = stages if layers == 1 else len(arms)

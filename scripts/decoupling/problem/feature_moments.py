@@ -1,7 +1,7 @@
-"""Moments of x that the theorems need, for rows that need be neither Gaussian nor independent.
+"""Moments of x that the theorems need, for rows that may be dependent and not Gaussian.
 
-The closed forms use x up to order four within a row and across two rows of a context; where the
-query, too, shares something with the context's rows, also together with x_q x_qᵀ.
+The closed forms use moments of order four within a row and across two rows of a context; if the
+query depends on these rows, also their products with x_q x_qᵀ.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SLICE = 65_536  # contexts at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class FeatureMoments:
     """Rows i ≠ j of a context and its query q are exchangeable; all have the second moment Σx."""
 
     sigma_x: np.ndarray  # E[xxᵀ]: [d, d]
@@ -28,14 +28,14 @@ class Design:
     query_pair: np.ndarray  # E[x_q x_qᵀ ⊗ x_i x_iᵀ ⊗ x_j x_jᵀ]: [d] * 6
 
     @classmethod
-    def independent(cls, sigma_x: np.ndarray, fourth: np.ndarray) -> Design:
-        """Independent rows, of which the fourth moment is given."""
+    def independent(cls, sigma_x: np.ndarray, fourth: np.ndarray) -> FeatureMoments:
+        """Moments of independent rows with this fourth moment."""
         pair = np.multiply.outer(sigma_x, sigma_x)
         with_query = (np.multiply.outer(sigma_x, moment) for moment in (fourth, pair))
         return cls(sigma_x, fourth, pair, *with_query)
 
     @classmethod
-    def gaussian(cls, sigma_x: np.ndarray) -> Design:
+    def gaussian(cls, sigma_x: np.ndarray) -> FeatureMoments:
         """Independent Gaussian rows: E[xxᵀBxxᵀ] = 2ΣxBΣx + tr(ΣxB)Σx."""
         pair = np.multiply.outer(sigma_x, sigma_x)
         return cls.independent(
@@ -43,13 +43,13 @@ class Design:
         )
 
     @classmethod
-    def measured(cls, x: np.ndarray) -> Design:
-        """Averages over contexts, the last row of each the query: [contexts, n + 1, d]. With n = 1,
-        moments of two rows besides the query are 0, and not needed."""
-        return Designs([x]).mean(np.ones(1))
+    def measured(cls, x: np.ndarray) -> FeatureMoments:
+        """Averages over contexts [contexts, n + 1, d], whose last row is the query. With n = 1,
+        moments of two other rows are 0, and not needed."""
+        return PooledMoments([x]).mean(np.ones(1))
 
     def to_dict(self) -> dict[str, Any]:
-        """Packed, as JSON can say it."""
+        """Packed arrays, for JSON."""
         pack = packing(len(self.sigma_x))
         found = {}
         for name, array in vars(self).items():
@@ -60,14 +60,14 @@ class Design:
         return found
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Design:
+    def from_dict(cls, fields: Mapping[str, Any]) -> FeatureMoments:
         size = round(((8 * len(fields["sigma_x"]) + 1) ** 0.5 - 1) / 2)
         position = packing(size).position
         return cls(*(_unpack(np.array(fields[name]), position) for name in cls.__annotations__))
 
 
-class Designs:
-    """Designs of several sets of contexts of one length, to be averaged with any weights."""
+class PooledMoments:
+    """Moments of several sets of contexts of one length, to be averaged with any weights."""
 
     def __init__(self, sets: Iterable[np.ndarray]) -> None:
         found = [(len(x), _averages(x), x.shape[2]) for x in sets]
@@ -76,16 +76,16 @@ class Designs:
         self._averages = [np.stack(part) for part in parts]
         self._position = packing(found[0][2]).position
 
-    def mean(self, weights: np.ndarray) -> Design:
-        """A context counts with the weight of its set."""
+    def mean(self, weights: np.ndarray) -> FeatureMoments:
+        """The average with these weights of sets; every context counts with its set's weight."""
         shares = weights * self._counts
         shares = shares / shares.sum()
         means = (np.tensordot(shares, averages, 1) for averages in self._averages)
-        return Design(*(_unpack(mean, self._position) for mean in means))
+        return FeatureMoments(*(_unpack(mean, self._position) for mean in means))
 
 
 def _averages(x: np.ndarray) -> list[np.ndarray]:
-    """The fields of a Design, packed."""
+    """The fields of FeatureMoments, packed."""
     n, pack = x.shape[1] - 1, packing(x.shape[2])
     size = len(pack.rows)
     sums = [np.zeros((size,) * order) for order in (1, 2, 2, 3, 3)]
@@ -114,7 +114,7 @@ def _sums(x: np.ndarray, rows: np.ndarray, cols: np.ndarray) -> tuple[np.ndarray
 
 
 def _unpack(array: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """Every packed axis to two."""
+    """Unpack every axis to two."""
     for axis in range(array.ndim):
         array = array.take(position, axis=2 * axis)
     return array

@@ -1,9 +1,9 @@
-"""What theory would have said of a fold, had other units been drawn.
+"""The bootstrap of a fold's predictions: theory for other draws of its units.
 
-The bootstrap is over clusters of units (`fold_by`), what stays in one fold. In every draw each of
-them has a random weight, on average 1 (Rubin's Bayesian bootstrap: no group is ever left empty). A
-draw's weights are the same in all folds and for the held-out risks, so that prediction and
-measurement are drawn together. The scale of x and y stays as it is.
+The bootstrap is over clusters of units (`fold_by`), which stay in one fold. In every draw each
+cluster has a random weight with mean 1 (Rubin's Bayesian bootstrap, in which no group is ever
+empty). The weights of a draw are the same in all folds and for the held-out risks, so that
+predictions and measurements are paired. The scale of x and y is not estimated again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.design import Designs
+from ..problem.feature_moments import PooledMoments
 from ..sources.table.estimate import estimate, sums_of
 from ..sources.table.spec import Fold
 from ..theory.fold_table import fold_table
@@ -24,9 +24,9 @@ from ..theory.fold_table import fold_table
 log = logging.getLogger(__name__)
 
 DRAWS = 2000
-THEORY_DRAWS = 200  # of them theory is computed: a standard error is known to 5%
+THEORY_DRAWS = 200  # of which theory is computed: standard errors are known to 5%
 SEED = 2503
-TOLERANCE = 1e-4  # of a draw's REML: errors come out the same to 0.4%, in a tenth of the time
+TOLERANCE = 1e-4  # of a draw's REML: standard errors change by 0.4%, in a tenth of the time
 GATE = 3  # standard errors by which the predicted E[y²] may differ from the measured one
 SECONDS = 10  # between two lines of the log
 
@@ -38,15 +38,15 @@ def cluster_weights(count: int) -> np.ndarray:
 
 
 def redrawn_rows(fold: Fold, lengths: Sequence[int]) -> list[dict[str, Any]]:
-    """A row per draw, n, curve and arm. Mixture and moments are estimated anew from the units as
-    the draw weighs them."""
+    """A row per draw, n, curve and arm. Mixture and moments are estimated from the units with the
+    draw's weights."""
     place = {name: i for i, name in enumerate(fold.clusters)}
     cluster = np.array([place[unit.cluster] for unit in fold.training])
     group = np.array([unit.group for unit in fold.training])
     sums = sums_of(fold.training, fold.groups, fold.intercept, fold.differences)
-    contexts = fold.design_contexts()
+    contexts = fold.moment_contexts()
     present = np.unique(cluster)
-    designs = Designs(contexts.x[cluster[contexts.unit] == own] for own in present)
+    pooled = PooledMoments(contexts.x[cluster[contexts.unit] == own] for own in present)
     start = estimate(fold.mix.name, sums)
     rows, began, said = [], time.monotonic(), time.monotonic()
     for draw, weights in enumerate(cluster_weights(len(place))[:THEORY_DRAWS]):
@@ -56,7 +56,7 @@ def redrawn_rows(fold: Fold, lengths: Sequence[int]) -> list[dict[str, Any]]:
             for own, name in zip(sums, fold.groups, strict=True)
         ]
         found = estimate(fold.mix.name, weighed, start.effects, TOLERANCE)
-        table = fold_table(found.mix, designs.mean(weights[present]), lengths, found.label_power)
+        table = fold_table(found.mix, pooled.mean(weights[present]), lengths, found.label_power)
         rows += [{**row, "draw": draw, "gate": found.gate} for row in table]
         if time.monotonic() - said > SECONDS:
             said = time.monotonic()
@@ -68,7 +68,7 @@ def redrawn_rows(fold: Fold, lengths: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def fails_gate(gate: float, error: float) -> bool:
-    """Whether the mixture's E[y²] is another than that of the data."""
+    """Whether the mixture's E[y²] differs from that of the data."""
     return not abs(gate - 1) <= GATE * error
 
 

@@ -1,0 +1,1 @@
+"""Analysis of runs: the best seed, bounds, the scoreboard, cross-validation, tables of results."""
