@@ -116,9 +116,9 @@ class _Job:
         shape = self.contexts.spec.dim, self.contexts.spec.tasks
         scaling = self.scaling if run.standardised else None
         if plain is None:
-            return TrainState(run, engine, shape, self._seeds(run), scaling)
+            return TrainState(run, engine, shape, self._seeds(run), scaling=scaling)
         seeds = [plain.seeds[i] for i in plain.running]
-        return TrainState(run, engine, shape, seeds, scaling, plain.params)
+        return TrainState(run, engine, shape, seeds, plain.params, scaling)
 
     def _seeds(self, run: Run) -> list[int]:
         return [seed for seed in self.seeds if run.seeds is None or seed < run.seeds]

@@ -33,8 +33,8 @@ class TrainState:
         engine: Engine,
         shape: tuple[int, int],
         seeds: Sequence[int],
-        scaling: Scaling | None = None,
         frozen: Mapping[str, Any] | None = None,
+        scaling: Scaling | None = None,
     ) -> None:
         """`shape` is (d, K); `scaling` has the standard units that the engine's data are in."""
         self.run, self.engine, self.seeds, self.scaling = run, engine, seeds, scaling
