@@ -52,6 +52,7 @@ rule heatmap:
             category="Scoreboard",
             labels={"view": "Heat map of one-layer curves"},
         ),
+        provenance="figures/scoreboard.json",
     log:
         "logs/figures/scoreboard.log",
     localrule: True
@@ -62,6 +63,15 @@ rule heatmap:
         scripts=SCRIPTS,
         code=code("heatmap.py"),
         note=CONFIG.protocol.note(comparisons.scored_curves(CONFIG, with_references=True)),
+        about=provenance.of_curves(
+            CONFIG,
+            comparisons.scored_settings(CONFIG, with_references=True),
+            comparisons.scored_curves(CONFIG, with_references=True),
+            "heatmap",
+        ),
     shell:
-        "python {params.scripts:q}/heatmap.py --table {input.table} --note {params.note:q}"
-        " --pdf {output.pdf} --png {output.png} 2> {log}"
+        # on standard input, as it can be long
+        "printf %s {params.about:q} |"
+        " python {params.scripts:q}/heatmap.py --table {input.table} --note {params.note:q}"
+        " --code {params.code} --pdf {output.pdf} --png {output.png}"
+        " --provenance {output.provenance} 2> {log}"

@@ -163,10 +163,13 @@ def balanced(text: str, most: int) -> str:
     return textwrap.fill(text, shortest)
 
 
-def save(figure: Figure, pdf: Path, png: Path) -> None:
-    """Write both formats without a date, so that the same data give the same bytes."""
+def save(figure: Figure, pdf: Path, png: Path, code: str = "") -> None:
+    """Write both formats, with the digest of the code that drew them and without a date, so that
+    the same data and code give the same bytes."""
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on the fonts' own dates
-    for path, metadata in ((pdf, {"CreationDate": None, "Producer": None}), (png, None)):
+    keywords = {"Keywords": f"code {code}"} if code else {}
+    undated = {"CreationDate": None, "Producer": None}
+    for path, metadata in ((pdf, {**keywords, **undated}), (png, keywords)):
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format=path.suffix[1:], metadata=metadata)
     for words in cut_off(figure):
