@@ -93,6 +93,7 @@ def test_settings_and_recipes_as_used():
     assert (said["kind"], said["protocol"], said["results"]) == ("panel", "p", "trained")
     assert said["settings"]["one"] == CONFIG["settings"]["one"] | {
         "source": "gaussian", "models": ["attention"], "layers": [1],
+        "cov_base": None, "noise_var": 0.0,
         "arms": ["plain", "finetune", "joint", "joint_heads"],
     }  # fmt: skip
     assert [(r["lr"], r["seeds"], len(r["curves"])) for r in said["recipes"]] == [

@@ -58,11 +58,6 @@ class Setting:
             sizes={key: value for key, value in block.items() if key in sizes},
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Its keys, as the config could have them, with the defaults filled in."""
-        own = {key: getattr(self, key) for key in KEYS}
-        return {**own, **self.block, **self.sizes}
-
     @cached_property
     def parts(self) -> dict[str, Setting]:
         """The settings that are trained in its place, by name: a table's folds."""

@@ -11,9 +11,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from .. import sources
 from ..config import Config
+from ..config.settings import KEYS, Setting
 from ..models.curve import Curve
-from .jobs import canonical_json
+from ..problem.family import controls
+from .jobs import canonical_json, mixture
 
 
 def of_figure(config: Config, figure: str) -> str:
@@ -39,10 +42,20 @@ def of_curves(config: Config, settings: Iterable[str], curves: Iterable[Curve], 
         "kind": kind,
         "protocol": config.protocol.name,
         "results": "trained" if recipes else "computed",
-        "settings": {setting.name: setting.to_dict() for setting in made},
+        "settings": {setting.name: _as_used(setting) for setting in made},
         "recipes": list(recipes.values()),
     }
     return json.dumps(record, ensure_ascii=False)
+
+
+def _as_used(setting: Setting) -> dict[str, Any]:
+    """A setting's keys with the defaults filled in. Its numbers are those of the spec, in short
+    where that can be said: however the config writes them, so that nothing is redrawn for that."""
+    found = {key: getattr(setting, key) for key in KEYS} | dict(setting.sizes)
+    if not hasattr(sources.blocks()[setting.source], "make_spec"):
+        return found | dict(setting.block)
+    short = controls(mixture(setting))
+    return found | (asdict(short) if short else {"spec": f"data/specs/{setting.name}.json"})
 
 
 def command(snakefile: Path, configfiles: Iterable[Path], config: Mapping[str, Any]) -> str:
