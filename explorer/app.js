@@ -59,7 +59,9 @@ const App = (() => {
   function sayEqual(groups) {
     const words = groups.map((group) => group.map(({ label }) => label).join(" = "));
     $("equal").hidden = !groups.length;
-    $("equal").textContent = `Equal, so that one line hides the others: ${words.join("; ")}.`;
+    $("equal").textContent = words.length
+      ? `Equal, so that one line hides the others: ${words.join("; ")}.`
+      : "";
   }
 
   function showProblems(problems) {
