@@ -26,7 +26,7 @@ rule all:
         expand(
             "figures/{figure}.{format}",
             figure=CONFIG.figures,
-            format=["pdf", "png"],
+            format=["pdf", "png", "json"],
         ),
         expand(
             "data/{protocol}/scoreboard.{format}",

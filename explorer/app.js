@@ -6,12 +6,14 @@ const App = (() => {
   let ignored = []; // what of the link was no good
   let waiting = false; // for the next frame
   let linking = 0; // a timer
+  let origin = state.preset; // the preset that was shown last
   const controls = buildControls(data, () => state, change);
 
   function change(part) {
     ignored = [];
     $("copied").textContent = "";
     state = State.settled({ ...state, ...part }, data);
+    origin = state.preset || origin;
     if (!waiting) {
       waiting = true;
       requestAnimationFrame(() => {
@@ -34,6 +36,7 @@ const App = (() => {
 
   function readLink() {
     ({ state, ignored } = State.fromFragment(location.hash, data, Curves.IDS));
+    origin = state.preset || origin;
     draw();
   }
 
@@ -45,11 +48,20 @@ const App = (() => {
     const found = Curves.compute(state);
     if (!Curves.isFinite(found))
       return showProblems([{ key: "", text: "these numbers are too large, or too small, to compute with" }]);
-    const preset = State.find(data, state.preset);
-    $("shown").textContent = preset ? State.presetName(preset) : State.OWN_NAME;
+    $("shown").textContent = Curves.heading(state, found);
+    controls.legend(found);
+    sayEqual(Curves.equal(state, found));
     Chart.draw($("plot"), state, found);
     Chart.tabulate($("table"), state, found);
     $("yaml").textContent = State.toYaml(state, data);
+  }
+
+  function sayEqual(groups) {
+    const words = groups.map((group) => group.map(({ label }) => label).join(" = "));
+    $("equal").hidden = !groups.length;
+    $("equal").textContent = words.length
+      ? `Equal, so that one line hides the others: ${words.join("; ")}.`
+      : "";
   }
 
   function showProblems(problems) {
@@ -89,7 +101,11 @@ const App = (() => {
     return done;
   }
 
-  $("copy").addEventListener("click", () => copy(State.toYaml(state, data), "Block"));
+  $("reset").addEventListener("click", () => {
+    const preset = State.find(data, origin);
+    change(preset ? State.ofPreset(preset) : State.initial(data));
+  });
+  $("copy").addEventListener("click", () => copy(State.toYaml(state, data), "File"));
   $("link").addEventListener("click", () => {
     writeLink();
     copy(location.href, "Link");

@@ -101,7 +101,7 @@ const Chart = ((data) => {
         ...axis,
         ...span(state.y, state.y === "log" ? least : 0, most),
         title: { text: state.risk === "raw" ? "risk" : "risk / E[y²]" },
-        hoverformat: ".5g",
+        hoverformat: `.${Curves.decimals(found)}f`,
       },
     };
   }
@@ -133,9 +133,11 @@ const Chart = ((data) => {
       const cells = state.n.map((n) => element("td", { textContent: cell(n) ?? "" }));
       return element("tr", {}, element("th", { scope: "row", textContent: label }), ...cells);
     };
+    const decimals = Curves.decimals(found);
+    const shown = (value) => written(value, decimals);
     const lookup = (rows) => (n) => {
       const hit = rows.find((point) => point.n === n);
-      return hit && (hit.error ? `${shown(hit.risk)} ± ${hit.error.toPrecision(1)}` : shown(hit.risk));
+      return hit && (hit.error ? `${shown(hit.risk)} ± ${shown(hit.error)}` : shown(hit.risk));
     };
     const onLine = (id) => (n) => {
       const value = found.lines[id][found.n.indexOf(n)];
@@ -163,12 +165,12 @@ const Chart = ((data) => {
     table.replaceChildren(element("thead", {}, head), element("tbody", {}, ...rows));
   }
 
-  const shown = (value) =>
-    value === 0
-      ? "0"
-      : Math.abs(value) >= 1e5 || Math.abs(value) < 1e-4
-        ? value.toExponential(4)
-        : value.toPrecision(5);
+  /** With so many decimals; what would not be seen with them, or is very large, as a power of ten. */
+  function written(value, decimals) {
+    if (value === 0) return "0";
+    const lost = Math.abs(value) < 0.5 * 10 ** -decimals;
+    return lost || Math.abs(value) >= 1e7 ? value.toExponential(1) : value.toFixed(decimals);
+  }
 
   return { draw, tabulate };
 })(data);

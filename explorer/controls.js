@@ -96,7 +96,14 @@ function buildControls(data, get, change) {
       $("base-kind").value = get().cov_base ? "diagonal" : "identity";
       $("base-row").hidden = !get().cov_base;
     });
-    text("cov_base", State.parseNumbers, () => (get().cov_base ?? []).join(", "));
+    // In short; an entry that is left as it is shown keeps all its digits.
+    const short = (value) => Number(value.toPrecision(4));
+    const entries = (written) =>
+      State.parseNumbers(written).map((value, i) => {
+        const before = get().cov_base?.[i];
+        return before !== undefined && value === short(before) ? before : value;
+      });
+    text("cov_base", entries, () => (get().cov_base ?? []).map(short).join(", "));
     text("n", State.parseLengths, () => get().n.join(", "));
     $("longest").addEventListener("input", () =>
       change({ n: State.lengths(Math.round(10 ** Number($("longest").value))) }),
@@ -127,8 +134,11 @@ function buildControls(data, get, change) {
     });
   }
 
+  const entries = []; // of the legend, with their curves
+
   function buildLegend() {
-    for (const { id, label, arm, dash, filled } of Curves.ALL) {
+    for (const curve of Curves.ALL) {
+      const { id, label, arm, dash, filled } = curve;
       const box = element("input", { type: "checkbox", id: `show.${id}` });
       box.addEventListener("change", () => {
         const hidden = new Set(get().hidden);
@@ -136,16 +146,44 @@ function buildControls(data, get, change) {
         change({ hidden: Curves.IDS.filter((name) => hidden.has(name)) });
       });
       syncs.push(() => (box.checked = !get().hidden.includes(id)));
-      $("legend").append(element("label", { htmlFor: box.id }, box, swatch({ arm, dash, filled }), label));
+      const entry = element("label", { htmlFor: box.id }, box, swatch({ arm, dash, filled }), label);
+      entries.push([curve, entry]);
+      $("curves").append(entry);
     }
   }
 
-  function swatch({ arm, dash, filled }) {
+  /** The legend of what the chart can have; and what shapes mean, where there are any. */
+  function legend(found) {
+    for (const [curve, entry] of entries) entry.hidden = !Curves.has(found, curve);
+    const simulated = !found.lines.bayes; // where there is no line, there are crosses
+    const [, entry] = entries.find(([curve]) => curve === Curves.BAYES);
+    entry.querySelector("svg").replaceWith(swatch(simulated ? { cross: true } : Curves.BAYES));
+    const points = Curves.MARKERS.flatMap(({ id }) => found[id]);
+    const arms = data.closed_forms.theorem.filter((arm) => points.some((point) => point.arm === arm));
+    $("shapes").hidden = !arms.length;
+    $("shapes").replaceChildren(
+      "Markers:",
+      ...arms.map((arm) => element("span", {}, shape(data.arms[arm]), data.arms[arm].label)),
+    );
+  }
+
+  /** A marker as the figures have it. */
+  function shape({ path, colour }) {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    svg.setAttribute("viewBox", "-0.7 -0.7 1.4 1.4");
+    svg.setAttribute("aria-hidden", "true");
+    svg.innerHTML = `<path d="${path}" fill="${colour}"/>`;
+    return svg;
+  }
+
+  function swatch({ arm, dash, filled, cross }) {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     svg.setAttribute("viewBox", "0 0 32 14");
     svg.setAttribute("aria-hidden", "true");
     const pattern = { dash: "7 4", dashdot: "7 3 2 3", dot: "2 3" }[dash] ?? "none";
-    svg.innerHTML = dash
+    svg.innerHTML = cross
+      ? '<path d="M13,4L19,10M13,10L19,4" stroke="currentColor"/>'
+      : dash
       ? `<line x1="1" y1="7" x2="31" y2="7" stroke="${arm ? data.arms[arm].colour : "currentColor"}" stroke-width="2.5" stroke-dasharray="${pattern}"/>`
       : `<circle cx="16" cy="7" r="${filled ? 4 : 5.5}" fill="${filled ? "currentColor" : "none"}" stroke="currentColor"/>`;
     return svg;
@@ -158,7 +196,7 @@ function buildControls(data, get, change) {
 
   /** Marks the inputs of these keys as wrong, and no others. */
   function mark(keys) {
-    for (const input of document.querySelectorAll("#controls input")) {
+    for (const input of document.querySelectorAll("#controls input, #controls textarea")) {
       const key = input.dataset.key ?? input.id;
       const wrong = keys.includes(key) || keys.includes(key.replace(/\.\d+$/, ""));
       input.setAttribute("aria-invalid", wrong);
@@ -167,5 +205,5 @@ function buildControls(data, get, change) {
 
   buildInputs();
   buildLegend();
-  return { show, mark };
+  return { show, mark, legend };
 }

@@ -15,6 +15,7 @@ const Curves = ((data) => {
 
   const MOST_POINTS = 60; // of a line
   const LEAST_POINTS = 20;
+  const EQUAL = 1e-9; // relative: rounding, no more
   const MOST_WORK = 60 * 15 ** 3; // beyond d = 15, a line has fewer points
 
   function line(reference, arm) {
@@ -71,8 +72,65 @@ const Curves = ((data) => {
     };
   }
 
+  /** Whether a curve of the legend has anything to show in this state. */
+  const has = (found, { id }) => Boolean(found.lines[id]) || Boolean(found[id]?.length);
+
+  const visible = (state, found) => ALL.filter((curve) => has(found, curve) && !state.hidden.includes(curve.id));
+
+  /** Visible lines that are one and the same, together. */
+  function equal(state, found) {
+    const groups = [];
+    for (const curve of visible(state, found).filter(({ reference }) => reference)) {
+      const risks = found.lines[curve.id];
+      const same = (other) =>
+        found.lines[other.id].every((risk, i) => Math.abs(risk - risks[i]) <= EQUAL * Math.abs(risk));
+      const group = groups.find(([first]) => same(first));
+      group ? group.push(curve) : groups.push([curve]);
+    }
+    return groups.filter((group) => group.length > 1);
+  }
+
+  /** What is on the chart, in a line: theorems, and markers of what. */
+  function heading(state, found) {
+    const preset = State.find(data, state.preset);
+    const shown = visible(state, found);
+    const numbers = shown
+      .filter(({ reference }) => reference === "theorem")
+      .map(({ arm }) => data.theorems.indexOf(arm) + 1)
+      .filter(Boolean);
+    const markers = MARKERS.filter((curve) => shown.includes(curve)).map(({ id }) => id);
+    const parts = [
+      numbers.length && `Theorem${numbers.length > 1 ? "s" : ""} ${ranges(numbers)}`,
+      markers.length && `${markers.join(" and ")} attention`,
+      preset?.layers > 1 && `${preset.layers} layers`,
+    ].filter(Boolean);
+    const name = preset ? preset.name : State.OWN_NAME;
+    return parts.length ? `${name}: ${parts.join(", ")}` : name;
+  }
+
+  /** 1–3, 5 */
+  function ranges(numbers) {
+    const found = [];
+    for (const number of numbers) {
+      const last = found.at(-1);
+      last && number === last[1] + 1 ? (last[1] = number) : found.push([number, number]);
+    }
+    return found.map(([from, to]) => (from === to ? from : `${from}–${to}`)).join(", ");
+  }
+
+  /** The number of decimals for all risks of a state: five digits of the largest, three of the
+   * smallest, but no more than eight. */
+  function decimals(found) {
+    const risks = [...Object.values(found.lines).flat(), ...MARKERS.flatMap(({ id }) => found[id]).map(({ risk }) => risk)];
+    const sizes = risks.filter((risk) => risk > 0).map((risk) => Math.floor(Math.log10(risk)));
+    if (!sizes.length) return 4;
+    const needed = Math.max(4 - sizes.reduce((a, b) => Math.max(a, b)), 2 - sizes.reduce((a, b) => Math.min(a, b)));
+    return Math.min(Math.max(needed, 0), 8);
+  }
+
   const isFinite = ({ lines }) =>
     Object.values(lines).every((risks) => risks.every((risk) => risk === null || Number.isFinite(risk)));
 
-  return { LINES, BAYES, MARKERS, ALL, IDS: ALL.map(({ id }) => id), compute, isFinite };
+  const IDS = ALL.map(({ id }) => id);
+  return { LINES, BAYES, MARKERS, ALL, IDS, compute, isFinite, has, equal, heading, decimals };
 })(data);

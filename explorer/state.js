@@ -1,5 +1,5 @@
 "use strict";
-// What the controls say: checked, as a URL's fragment, and as a block of the config.
+// What the controls say: checked, as a URL's fragment, and as a file for the config.
 //
 // A state has the config's keys d, weights, means, covs, cov_base (null: identity), noise_var and n;
 // `preset`, the one that has this mixture, or ""; the axes `x` and `y`, linear or log; `risk`,
@@ -17,7 +17,15 @@ const State = (() => {
   const WEIGHT_SUM_TOLERANCE = 1e-9; // as the config's
 
   const OWN_NAME = "own mixture"; // of a state with no preset
-  const presetName = ({ name, title }) => (title ? `${name}: ${title}` : name);
+  const presetName = (preset) => `${preset.name}: ${described(preset)}`;
+
+  /** What is a preset's own, in a line. */
+  function described({ means, covs, cov_base, noise_var, layers }) {
+    const deep = layers > 1 ? `${layers} layers; ` : "";
+    const list = (values) => values.join(", ").replaceAll("-", "−");
+    const scales = cov_base ? covs.map((scale) => `${scale === 1 ? "" : scale}D`) : covs;
+    return `${deep}σ² ${noise_var}; μ ${list(means)}; Σ ${list(scales)}`;
+  }
 
   const copy = (value) => JSON.parse(JSON.stringify(value));
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -125,11 +133,13 @@ const State = (() => {
   }
 
   const parseNumber = (text) => (text.trim() === "" ? NaN : Number(text));
-  const parseNumbers = (text) =>
-    text
-      .split(/[\s,]+/)
-      .filter(Boolean)
-      .map(parseNumber);
+  /** Of a list with commas or spaces between; one may be at the end, where somebody is writing. What
+   * is left out between two commas is no number, for `problems` to find. */
+  function parseNumbers(text) {
+    const list = text.trim().replace(/\s*,$/, "");
+    return list === "" ? [] : list.split(/\s*,\s*|\s+/).map(parseNumber);
+  }
+
   const parseLengths = (text) => [...new Set(parseNumbers(text))].sort((a, b) => a - b);
 
   function toFragment(state, data) {
@@ -181,7 +191,7 @@ const State = (() => {
 
   const yamlList = (values) => `[${values.map(yamlNumber).join(", ")}]`;
 
-  /** The block of the config, with where it goes and how it is trained. */
+  /** A whole file that Snakemake takes, with the command. */
   function toYaml(state, data) {
     const layers = find(data, state.preset)?.layers ?? 1;
     const lines = [
@@ -195,10 +205,11 @@ const State = (() => {
       layers > 1 && `layers: [${layers}]`,
     ];
     return [
-      "  # in config/config.yaml, under settings:",
+      "# mine.yaml, beside the Snakefile; to train it:",
+      "# snakemake --configfile mine.yaml -- figures/mine.pdf",
+      "settings:",
       "  mine:",
       ...lines.filter(Boolean).map((line) => `    ${line}`),
-      "  # to train it: snakemake figures/mine.pdf",
       "",
     ].join("\n");
   }

@@ -17,7 +17,7 @@ SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 from decoupling.errors import InputError
 from decoupling.figures.prompt_share import PromptShare
-from decoupling.plan import comparisons, duration, jobs
+from decoupling.plan import comparisons, duration, jobs, provenance
 from decoupling.plan.code import code_digest
 from decoupling.plan.read import load, of_clone
 
@@ -29,6 +29,17 @@ try:
     CONFIG = load(config, **of_clone(ROOT))
 except InputError as error:
     raise WorkflowError(f"The config has problems:\n{error}") from None
+
+# How a figure is made again, for its provenance. In the environment of jobs, as a parameter would
+# redraw it where the same config is given in another way.
+os.environ.update(
+    REMADE_BY=provenance.command(
+        workflow.main_snakefile,
+        workflow.config_settings.configfiles,
+        ({"protocol": CONFIG.protocol.name} if IS_MAIN else {})
+        | dict(workflow.config_settings.config),
+    )
+)
 
 FIRST = 10**12  # priority of jobs before training, so that the longest training can start first
 

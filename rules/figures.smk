@@ -1,4 +1,5 @@
-# Needs the tables that a figure is drawn from. Makes the figure, as PDF and PNG.
+# Needs the tables that a figure is drawn from. Makes the figure, as PDF and PNG, and a file that says
+# where it comes from.
 
 
 rule figure:
@@ -19,6 +20,7 @@ rule figure:
             category=lambda wildcards: figure(wildcards).block.get("section", "Own settings"),
             labels=lambda wildcards: {"figure": figure(wildcards).report_label},
         ),
+        provenance="figures/{figure}.json",
     log:
         "logs/figures/{figure}.log",
     localrule: True
@@ -34,8 +36,12 @@ rule figure:
         kind=lambda wildcards: figure(wildcards).kind,
         plot_spec=lambda wildcards: jobs.canonical_json(figure(wildcards).plot_spec(CONFIG)),
         note=lambda wildcards: figure(wildcards).note(CONFIG),
+        about=lambda wildcards: provenance.of_figure(CONFIG, wildcards.figure),
         tables=lambda wildcards: jobs.canonical_json(jobs.figure_files(CONFIG, wildcards.figure)),
     shell:
-        "python {params.scripts:q}/figure.py --kind {params.kind} --plot-spec {params.plot_spec:q}"
+        # on standard input, as it can be long
+        "printf %s {params.about:q} |"
+        " python {params.scripts:q}/figure.py --kind {params.kind} --plot-spec {params.plot_spec:q}"
         " --note {params.note:q} --specs {input.specs} --tables {params.tables:q}"
-        " --published {params.published:q} --pdf {output.pdf} --png {output.png} 2> {log}"
+        " --published {params.published:q} --code {params.code} --pdf {output.pdf}"
+        " --png {output.png} --provenance {output.provenance} 2> {log}"

@@ -1,9 +1,13 @@
-"""Draw a figure of the config."""
+"""Draw a figure of the config, and write where it comes from. What the config says of it comes on
+standard input, as JSON."""
 
+import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
 from decoupling import cli, figures
+from decoupling.figures.provenance import write as write_provenance
 from decoupling.figures.style import save
 from decoupling.problem.mixture import TaskMixture
 from decoupling.tables import FIGURE_TABLES, read_all, read_published
@@ -15,8 +19,10 @@ def main(
     plot_spec: Annotated[dict, "what to draw, as JSON"],
     note: Annotated[str, "small print"],
     tables: Annotated[dict, "files by table, as JSON"],
+    code: Annotated[str, "digest of the code that draws it"],
     pdf: Path,
     png: Path,
+    provenance: Path,
     specs: list[Path] = (),
     published: list[Path] = (),
 ) -> None:
@@ -27,4 +33,7 @@ def main(
     }
     read["specs"] = {mix.name: mix for mix in mixtures}
     read["published"] = read_published(published)
-    save(figures.load(kind).draw(plot_spec, read, note), pdf, png)
+    save(figures.load(kind).draw(plot_spec, read, note), pdf, png, code)
+    inputs = [*specs, *(Path(file) for files in tables.values() for file in files), *published]
+    clone = Path(__file__).resolve().parents[1]
+    write_provenance(provenance, json.load(sys.stdin), code, inputs, clone)

@@ -174,6 +174,101 @@ def test_deeper_presets_have_markers_only(page: Browser, project: Project) -> No
         modes = page.run("return document.getElementById('plot').data.map(trace => trace.mode)")
         assert len(modes) == 4  # three arms, and Bayes
         assert {*modes} == {"markers"}
+        assert legend(page) == ["Bayes-optimal", "trained attention"]
+        assert shapes(page) == ["plain", "joint prompts", "joint prompts and heads"]
+
+
+def legend(page: Browser) -> list[str]:
+    """What can be shown, of the state that was drawn last."""
+    return page.run(
+        "return new Promise(requestAnimationFrame).then(() =>"
+        " [...document.querySelectorAll('#curves label:not([hidden])')].map(e => e.innerText))"
+    )
+
+
+def shapes(page: Browser) -> list[str]:
+    return page.run("return [...document.querySelectorAll('#shapes span')].map(e => e.innerText)")
+
+
+def text(page: Browser, name: str) -> str:
+    """Of an element, if it is shown."""
+    return page.run(
+        "return new Promise(requestAnimationFrame).then(() =>"
+        f" document.getElementById('{name}').innerText)"
+    )
+
+
+def test_the_legend_lists_what_is_there(page: Browser, project: Project) -> None:
+    """Shapes are arms, of presets alone; published risks are of some of them."""
+    assert "published by the authors" in legend(page)
+    assert shapes(page) == [
+        "plain", "fine-tuned prompts", "joint prompts", "joint prompts and heads"
+    ]  # fmt: skip
+    visit(page, project, "d=2&weights=1&means=1&covs=1&noise_var=1&n=1,5")
+    assert "Theorem 1: plain" in legend(page)
+    assert not {"Bayes-optimal", "trained attention", "published by the authors"} & {*legend(page)}
+    assert shapes(page) == []
+
+
+def test_the_title_names_what_is_on_the_chart(page: Browser, project: Project) -> None:
+    assert text(page, "shown") == "fig2c: Theorems 1–4, trained and published attention"
+    visit(page, project, "preset=fig2a&hidden=theorem.finetune,theorem.joint_heads")
+    assert text(page, "shown") == "fig2a: Theorems 1, 3, trained and published attention"
+    visit(page, project, "preset=figA2c")
+    assert text(page, "shown") == "figA2c: trained attention, 3 layers"
+    visit(page, project, "d=2&weights=1&means=1&covs=1&n=1,5")
+    assert text(page, "shown") == "own mixture: Theorems 1–4"
+
+
+def test_equal_curves_are_named(page: Browser, project: Project) -> None:
+    said = text(page, "equal")
+    assert "Theorem 1: plain = one prompt for all tasks;" in said
+    assert "Theorem 3: joint prompts = Theorem 3, centred." in said
+    alone = "theorem.shared,centred.joint,centred.shared,energy.joint,energy.shared"
+    visit(page, project, f"preset=fig2c&hidden={alone}")
+    assert text(page, "equal") == ""
+    visit(page, project, "preset=fig2d")
+    assert "Theorem 2" not in text(page, "equal")
+
+
+def test_numbers_have_one_number_of_decimals(page: Browser, project: Project) -> None:
+    numbers = [cell for row in cells(page).values() for cell in row if "." in cell]
+    assert {len(number.partition(".")[2]) for number in numbers} == {5}
+    visit(page, project, "preset=figA1d&n=1,100000")
+    digits = {len(cell.split(" ")[0].partition(".")[2]) for row in cells(page).values()
+              for cell in row if "." in cell}  # fmt: skip
+    assert len(digits) == 1
+
+
+def test_reset_brings_the_preset_back(page: Browser, project: Project) -> None:
+    visit(page, project, "preset=figA1b")
+    before = page.run("return App.state")
+    page.press("#noise_var", HOME)
+    page.press('input[type=range][data-key="means.0"]', ARROW_RIGHT * 3)
+    page.press("#y", "log")
+    page.wait_for("App.state.preset === '' && App.state.y === 'log'")
+    page.press("#reset", ENTER)
+    page.wait_for("App.state.preset === 'figA1b'")
+    assert page.run("return App.state") == before
+
+
+def test_the_diagonal_is_short_and_keeps_its_digits(page: Browser, project: Project) -> None:
+    visit(page, project, "preset=figA1c")
+    before = page.run("return App.state.cov_base")
+    shown = page.run("return document.getElementById('cov_base').value")
+    assert shown == "0.9, 1.111, 1.235, 1.372, 1.524, 1.694, 1.882, 2.091, 2.323, 2.581"
+    page.run(
+        "const box = document.getElementById('cov_base'); box.focus();"
+        " box.value = box.value.replace('0.9,', '0.8,');"
+        " box.dispatchEvent(new Event('input', { bubbles: true }))"
+    )
+    page.wait_for("App.state.cov_base[0] === 0.8")
+    assert page.run("return App.state.cov_base") == [0.8, *before[1:]]
+
+
+def test_a_link_says_that_its_receiver_needs_the_page(page: Browser) -> None:
+    said = page.run("return document.querySelector('.hint').innerText")
+    assert "whoever gets it needs this page too" in said
 
 
 def cells(page: Browser) -> dict[str, list[str]]:
@@ -191,7 +286,7 @@ def test_table_and_chart_show_the_numbers(page: Browser, project: Project) -> No
     table = cells(page)
     assert table["n"] == ["1", "10", "20", "30", "40", "50"]
     assert table["Theorem 1: plain"][0] == "22.260"  # 22.2598136, of fig2d's theory
-    assert table["Theorem 4: joint prompts and heads"][-1] == "3.0656"
+    assert table["Theorem 4: joint prompts and heads"][-1] == "3.066"
     assert table["plain, published"][0] == "22.161"
     traces = page.run("return document.getElementById('plot').data.map(t => [t.name, t.x, t.y])")
     drawn = {name: dict(zip(x, y, strict=True)) for name, x, y in traces}
@@ -283,19 +378,20 @@ def test_a_diagonal_follows_the_dimension(page: Browser, project: Project) -> No
         "d=2&weights=0.2,0.3,0.5&means=1,0,-2&covs=1,2,0.5&cov_base=0.9,1.1111111111111112&n=1,9",
     ],
 )
-def test_copied_block_is_the_same_mixture_to_the_config(
+def test_copied_file_is_the_same_mixture_to_the_config(
     page: Browser, project: Project, link: str
 ) -> None:
-    """Pasted where the block itself says that it belongs."""
+    """As the file that it says it is, with the command that it says."""
     visit(page, project, link)
     page.press("#copy", ENTER)
-    page.wait_for("document.getElementById('copied').textContent === 'Block copied'")
-    block = page.clipboard()
-    assert "snakemake figures/mine.pdf" in block
-    text = (
-        (ROOT / "config/config.yaml").read_text().replace("\nsettings:\n", f"\nsettings:\n{block}")
-    )
-    raw = yaml.safe_load(text)
+    page.wait_for("document.getElementById('copied').textContent === 'File copied'")
+    copied = page.clipboard()
+    (project.path / "mine.yaml").write_text(copied)
+    command = "--configfile mine.yaml -- figures/mine.pdf"
+    assert f"# snakemake {command}\n" in copied
+    assert project.planned(*command.split())["figure"] == 1
+    raw = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    raw["settings"] |= yaml.safe_load(copied)["settings"]
     assert problems(raw) == []
     setting = read(raw).settings["mine"]
     state = page.run("return App.state")
@@ -317,6 +413,8 @@ def test_copied_block_is_the_same_mixture_to_the_config(
         ("preset=fig2c&n=", "give 1 to 100 context lengths"),
         ("preset=fig2c&d=1000000000", "d must be a whole number from 1 to 30"),
         ("d=NaN&weights=&means=a,b&covs=", "mean μ2 must be a number"),
+        ("preset=fig2c&means=1,,2", "mean μ2 must be a number"),
+        ("preset=fig2c&n=1,,5", "context lengths must be whole numbers from 1"),
         ("preset=fig2c&covs=0,1", "the scale of Σ1 must be a number above 0"),
         ("preset=fig2c&cov_base=1,2", "the diagonal has 2 entries for d = 10"),
         ("preset=fig2c&noise_var=-1", "σ² must be a number, 0 or more"),
@@ -354,7 +452,8 @@ def test_wrong_input_is_marked_and_the_last_chart_dimmed(page: Browser) -> None:
 
 def test_every_control_can_be_reached_and_has_a_name(page: Browser, project: Project) -> None:
     visit(page, project, "preset=figA1d")  # where all are shown
-    controls = "input, select, button, .scroll, pre"
+    shown = "#curves label:not([hidden]) input"  # no published risks
+    controls = f"#controls input, textarea, select, button, {shown}, .scroll, pre"
     assert all(page.names(controls))
     assert len(set(page.names("#controls input, #controls select"))) == len(
         page.names("#controls input, #controls select")

@@ -68,7 +68,7 @@ def test_other_mixtures_have_no_controls(change: dict):
 
 
 def data_of(mix: TaskMixture, setting: str, layers: int = 1) -> dict:
-    preset = {"name": setting, "title": "T", "setting": setting, "layers": layers, "n": [5, 1]}
+    preset = {"name": setting, "setting": setting, "layers": layers, "n": [5, 1]}
     return page_data([preset], {setting: mix}, KEPT, PUBLISHED, NO_BAYES)
 
 
@@ -108,7 +108,7 @@ def test_kept_risks_of_another_mixture_are_left_out(caplog: pytest.LogCaptureFix
 def test_simulated_bayes_risks_are_the_tables():
     row = {"setting": "fig2c", "n": 3, "risk": 7.0, "risk_se": 0.1}
     bayes = pd.DataFrame([row, row | {"setting": "fig2d"}])
-    preset = {"name": "fig2c", "title": "", "setting": "fig2c", "layers": 1, "n": [3]}
+    preset = {"name": "fig2c", "setting": "fig2c", "layers": 1, "n": [3]}
     data = page_data([preset], {"fig2c": paper("fig2c")}, KEPT, PUBLISHED, bayes)
     assert data["presets"][0]["bayes"] == [{"n": 3, "risk": 7.0, "risk_se": 0.1}]
 

@@ -11,16 +11,18 @@ import pytest
 from decoupling.figures.panel import KIND
 from decoupling.sources.gaussian.block import make_spec
 from decoupling.tables import BAYES, RISKS, THEORY, read_published
+from decoupling.theory.theorems import finetune
 from matplotlib.collections import PolyCollection
 
 PUBLISHED = Path(__file__).parents[2] / "data/published/authors_risks.csv"
 BLOCK = {"d": 10, "weights": [0.3, 0.7], "means": [2.1, -0.9], "covs": [1, 1]}
 LABEL_POWER = 10 + 10 * (0.3 * 2.1**2 + 0.7 * 0.9**2)  # tr Σ + Σ_k π_k |μ_k|², noiseless
 ARMS = ["plain", "joint"]
+NO_THEORY = THEORY.empty_table().to_pandas()
 BAYES_RISKS = {1: (9.0, 0.1), 50: (0.0, 0.0)}  # and standard errors
 
 
-def figure(*, diverged: int | None = None, **changes):
+def figure(*, diverged: int | None = None, theory=NO_THEORY, **changes):
     """A panel, or with `diverged` one whose plain curve has no seed left at that n."""
     panel = {"setting": "fig2c", "title": "fig2c", "layers": 1, "arms": ARMS}
     panel |= {"model": "attention"}
@@ -30,8 +32,7 @@ def figure(*, diverged: int | None = None, **changes):
     risks = pd.DataFrame([filler | {"arm": arm, "n": n} for arm in ARMS for n in (1, 50)])
     if diverged is not None:
         risks.loc[(risks.arm == "plain") & (risks.n == diverged), "seeds_ok"] = 0
-    theory = THEORY.empty_table().to_pandas()
-    specs = {"fig2c": make_spec("fig2c", BLOCK)}
+    specs = dict.fromkeys(("fig2c", "other"), make_spec("fig2c", BLOCK))
     rows = [
         ["fig2c", n, risk, error, risk / LABEL_POWER, error / LABEL_POWER]
         for n, (risk, error) in BAYES_RISKS.items()
@@ -48,7 +49,8 @@ def hollow(drawn) -> list[np.ndarray]:
 
 
 def labels(drawn) -> list[str]:
-    return [text.get_text() for text in drawn.subfigs[1].legends[0].get_texts()]
+    legends = drawn.subfigs[1].legends
+    return [text.get_text() for text in legends[0].get_texts()] if legends else []
 
 
 def test_hollow_markers_are_the_published_values():
@@ -97,6 +99,42 @@ def test_no_files_no_rows():
 
 def test_published_risks_are_of_one_layer():
     assert set(read_published([PUBLISHED]).layers) == {1}
+
+
+def test_a_theorem_is_a_curve_and_what_is_trained_is_markers_on_it():
+    """Theorem 2 of fig2c rises from n = 1 to n = 2, which a straight line to n = 50 would hide."""
+    mix = make_spec("fig2c", BLOCK)
+    rows = [["fig2c", n, "theorem", "finetune", 0.0, 0.5] for n in (1, 50)]
+    theory = pd.DataFrame(rows, columns=THEORY.names)
+    arms = ["plain", "finetune"]
+    drawn = figure(
+        theory=theory, arms=arms, dashed="theorem", dashed_arms=["finetune"], overlay="none"
+    )
+    lines = drawn.subfigs[0].axes[0].lines
+    (curve,) = [line.get_xydata() for line in lines if line.get_linestyle() == "--"]
+    assert list(curve[:, 0]) == list(range(1, 51))
+    expected = [finetune(mix, n).risk / LABEL_POWER for n in range(2, 50)]
+    np.testing.assert_allclose(curve[1:-1, 1], expected)
+    assert list(curve[[0, -1], 1]) == [0.5, 0.5]  # the table's
+    assert expected[0] > finetune(mix, 1).risk / LABEL_POWER
+    joined = [line.get_linestyle() for line in lines if line.get_marker() in ("o", "s")]
+    assert joined == ["-", "None"]  # plain, which has no dashed line, and fine-tuned
+
+
+def test_another_models_theorem_leaves_lines_between_markers():
+    rows = [["fig2c", n, "theorem", "plain", 0.0, 0.5] for n in (1, 50)]
+    theory = pd.DataFrame(rows, columns=THEORY.names)
+    drawn = figure(theory=theory, dashed="theorem", dashed_label="linear, theorem")
+    assert {line.get_linestyle() for line in drawn.subfigs[0].axes[0].lines} >= {"-", "--"}
+
+
+def test_the_legend_lists_what_is_drawn_and_nothing_else():
+    drawn = figure(bayes=True, arms=["plain", "joint", "heads"], setting="other")
+    assert labels(drawn) == []
+    assert labels(figure(dashed="theorem", arms=["plain", "heads"])) == [
+        "plain",
+        "hollow: published",
+    ]
 
 
 def dotted(drawn) -> list[np.ndarray]:

@@ -69,6 +69,16 @@ def test_figures_are_drawn_with_all_arms(table: pd.DataFrame, kind):
         assert labels[:2] == ["good", "bad: gate fails (1.300 ± 0.010)"]
 
 
+def test_axes_are_of_what_is_trained_and_the_legend_of_what_is_in_sight(table: pd.DataFrame):
+    drawn = real.KIND.draw({"settings": [setting("good")]}, {"real": table}, "note")
+    for ax in drawn.subfigs[0].axes:
+        bottom, top = ax.get_ylim()
+        assert 0.3 < bottom < 0.4 < 0.8 < top < 1.0
+    labels = [text.get_text() for text in drawn.subfigs[1].legends[0].get_texts()]
+    assert "ridge on the context (below)" in labels
+    assert "least squares on the context (below)" not in labels  # at 2, which is far above
+
+
 def test_gate_is_three_standard_errors():
     for gate in (0.97, 1.0, 1.03):
         assert not out_of_gate(pd.DataFrame([{"gate": gate, "gate_se": 0.0101}]))

@@ -151,9 +151,12 @@ def test_rates_say_fitted_and_claimed_slopes():
         "grey: as Corollary 1 claims",
     ]
     ax = drawn.subfigs[0].axes[0]
-    gaps = lines(ax, "--")
+    gaps = lines(ax, "None")
     expected = [THEOREMS["plain"](mix, n).risk - THEOREMS["finetune"](mix, n).risk for n in lengths]
     np.testing.assert_allclose(gaps[0].T, [lengths, np.array(expected) / mix.label_power])
+    for curve, points in zip(lines(ax, "--"), gaps, strict=True):
+        np.testing.assert_array_equal(curve[np.isin(curve[:, 0], lengths)], points)
+        assert set(range(1, 12)) < set(curve[:, 0])
     for guide, curve, power in zip(lines(ax, "-"), gaps, (-2, -1), strict=False):
         np.testing.assert_allclose(guide[0], curve[3])
         np.testing.assert_allclose(guide[-1, 1], guide[0, 1] * 100.0**power)
@@ -182,12 +185,16 @@ def test_noise_has_risks_above_and_gaps_below(bayes: bool):
     expected = np.array(
         [[t(mix, 5).risk / mix.label_power for mix in mixes] for t in THEOREMS.values()]
     )
-    for drawn_lines, scale in ((lines(risks, "--"), 1), (lines(risks, "-"), 1.1)):
-        assert all((line[:, 0] == values).all() for line in drawn_lines)
-        np.testing.assert_allclose([line[:, 1] for line in drawn_lines], scale * expected)
-    for drawn_lines, scale in ((lines(gaps, "--"), 1), (lines(gaps, "-"), 1.1)):
-        found = [line[:, 1] for line in drawn_lines]
-        np.testing.assert_allclose(found, scale * -np.diff(expected, axis=0), rtol=1e-9)
+    for ax, known in ((risks, expected), (gaps, -np.diff(expected, axis=0))):
+        for line_style, scale in (("--", 1), ("None", 1.1)):
+            found = [line[np.isin(line[:, 0], values)] for line in lines(ax, line_style)]
+            assert all((line[:, 0] == values).all() for line in found)
+            np.testing.assert_allclose([line[:, 1] for line in found], scale * known, rtol=1e-9)
+        assert all(len(line) > 50 for line in lines(ax, "--"))
+    half = replace(mixes[0], noise_var=10.0)
+    curve = lines(risks, "--")[1]  # of Theorem 2
+    risk = np.interp(10, *curve.T) * half.label_power
+    assert risk == pytest.approx(THEOREMS["finetune"](half, 5).risk, rel=1e-4)
     assert "joint prompts and heads, $\\sigma^2$ = 20" in risks.texts[0].get_text()
     assert ("dotted: Bayes-optimal" in labels(drawn)) == bayes
     assert any(len(line) for line in lines(risks, ":")) == bayes
@@ -213,8 +220,9 @@ def test_assumption_1_costs_the_theorems_share_above_the_optimum():
     drawn = assumption1.KIND.draw(plot_spec, tables([mix], theory_table(mix)), "")
     upper, lower, parts = drawn.subfigs[0].axes
     assert upper.get_title().startswith("(a) fig2c\n")
-    for theorem, optimum in zip(lines(upper, "--"), lines(upper, "-"), strict=True):
-        np.testing.assert_allclose(optimum[:, 1], theorem[:, 1] / 2)
+    for theorem, optimum in zip(lines(upper, "--"), lines(upper, "None"), strict=True):
+        known = theorem[np.isin(theorem[:, 0], LENGTHS)]
+        np.testing.assert_allclose(optimum[:, 1], known[:, 1] / 2)
     costs = [line for line in lines(lower, "-") if len(line) == len(LENGTHS)]
     assert len(costs) == 3
     np.testing.assert_allclose([cost[:, 1] for cost in costs], 100)

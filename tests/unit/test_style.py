@@ -20,3 +20,10 @@ def test_what_does_not_fit_is_said(where: str, tmp_path: Path, caplog: pytest.Lo
     said = [record.message for record in caplog.records]
     assert len(said) == (where != "nothing")
     assert all("a.pdf: 'word word" in message for message in said)
+
+
+@pytest.mark.parametrize("words", [1, 7, 30, 45])
+def test_small_print_leaves_no_word_alone(words: int):
+    lines = style.balanced(" ".join(f"word{i}" for i in range(words)), 70).splitlines()
+    assert max(map(len, lines)) <= 70
+    assert len(lines) == 1 or min(map(len, lines)) > 0.7 * max(map(len, lines))

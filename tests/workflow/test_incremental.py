@@ -171,7 +171,7 @@ def test_titles_redraw_their_figures_and_report_texts_nothing(done: Project) -> 
     config = done.config
     config["figures"]["two"] = {"title": "Another title"}
     done.write_config(config)
-    assert done.planned() == {"figure": 2, "explorer": 1}  # the panel, and the page it is on
+    assert done.planned() == {"figure": 2}  # the panel, and the page it is on
     config["figures"]["two"] = {"caption": "Look here."}
     config["figures"]["both"] |= {"section": "Another", "caption": "And here."}
     done.write_config(config)

@@ -19,7 +19,7 @@ def test_captions_come_from_the_config(done: Project) -> None:
     done.snakemake("--report", "report.html")
     results = embedded(done, "results")
     assert "Look <em>here</em>." in results["figures/both.png"]["caption"]
-    assert "Solid lines are trained" in results["figures/one.png"]["caption"]
+    assert "Markers are trained" in results["figures/one.png"]["caption"]
     assert set(embedded(done, "categories")) == {"6 Experiments", "Own settings", "Scoreboard"}
 
 

@@ -49,7 +49,7 @@ def test_every_figure_is_made(smoke: Project) -> None:
     names += [f"fig2{x}" for x in "abcd"] + [f"figA1{x}" for x in "abcd"]
     names += [f"figA2{x}" for x in "abcdef"]
     made = {path.name for path in (smoke.path / "figures").iterdir()}
-    assert made == {f"{name}.{suffix}" for name in names for suffix in ("pdf", "png")}
+    assert made == {f"{name}.{suffix}" for name in names for suffix in ("pdf", "png", "json")}
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import LENGTHS, Columns, Problem, Tables, names, style
 from .describe import describe
+from .smooth import filled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
     from ..config import Config
+    from ..problem.mixture import TaskMixture
 
 ARMS = ("plain", "finetune", "joint")  # Theorems 1–3; Theorem 4 does not need the assumption
 PARTS = {  # of the cost for joint training: upper and lower reference, grey level
@@ -46,12 +48,12 @@ class Assumption1(Columns):
         style.use_style()
         columns = plot_spec["columns"]
         figure, body = style.framed(
-            len(columns) * style.PANEL_SIZE[0], 3 * ROW_HEIGHT, _legend(), note
+            len(columns) * style.panel_width(len(columns)), 3 * ROW_HEIGHT, _legend(), note
         )
         axes = body.subplots(3, len(columns), squeeze=False, sharex=True)
         for i, ((base, name), pair) in enumerate(zip(columns, axes.T, strict=True)):
             theory = tables["theory"][tables["theory"].setting == name]
-            _draw_risks(*pair[:2], theory)
+            _draw_risks(*pair[:2], theory, tables["specs"][name])
             _draw_parts(pair[2], theory)
             pair[0].set_title(f"({chr(ord('a') + i)}) {base}\n{describe(tables['specs'][name])}")
         axes[0, 0].set_ylabel(r"risk / $\mathrm{E}[y^2]$")
@@ -64,14 +66,16 @@ class Assumption1(Columns):
 KIND = Assumption1
 
 
-def _draw_risks(upper: Axes, lower: Axes, theory: pd.DataFrame) -> None:
+def _draw_risks(upper: Axes, lower: Axes, theory: pd.DataFrame, mix: TaskMixture) -> None:
     for arm in ARMS:
         theorem, optimum = (_risks(theory, arm, name) for name in ("theorem", "optimum"))
-        upper.semilogx(optimum.index, optimum, "-", **style.marked(arm))
-        upper.semilogx(theorem.index, theorem, "--", color=style.darker(arm), zorder=3)
+        upper.semilogx(optimum.index, optimum, ls="none", zorder=3, **style.marked(arm))
+        rows = theory[(theory.arm == arm) & (theory.curve == "theorem")]
+        curve = filled(rows, mix)
+        upper.semilogx(curve.n, curve.normalized, "--", color=style.darker(arm), zorder=2.5)
         cost = 100 * (theorem / optimum - 1)
         lower.semilogx(cost.index, cost, "-", **style.marked(arm))
-    upper.set_ylim(bottom=0)
+    style.from_zero(upper)
     lower.axhline(0, color="0.6", lw=0.8, zorder=0)
     lower.minorticks_off()
 
@@ -98,8 +102,8 @@ def _risks(theory: pd.DataFrame, arm: str, reference: str) -> pd.Series:
 
 def _legend() -> list[Line2D]:
     handles = [style.arm_key(arm) for arm in ARMS]
-    solid, dashed = "solid: numerical optimum", "dashed: Theorems 1–3"
-    handles += [style.line_key("-", solid), style.line_key("--", dashed)]
+    handles.append(style.key("markers: numerical optimum", color="0.2", marker="o", ls="none"))
+    handles.append(style.line_key("--", "dashed: Theorems 1–3"))
     return handles + [
         style.key(f"shaded: {part}'s part", color=str(level), marker="s", ls="none", ms=6)
         for part, (_, _, level) in PARTS.items()

@@ -45,4 +45,4 @@ def _multiple(value: np.ndarray, unit: np.ndarray, symbol: str) -> str:
     if ratio == 0:
         return "0"
     times = r"{\cdot}" if "1" in symbol else r"\,"  # 2 𝟏 would read 21
-    return symbol if ratio == 1 else rf"{ratio:.4g}{times}{symbol}"
+    return symbol if ratio == 1 else rf"{{{ratio:.4g}}}{times}{symbol}"  # no minus between two

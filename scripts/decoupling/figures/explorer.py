@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..models.arms import ARMS
 from ..problem.family import MOST_DIM, MOST_TASKS, controls
 from ..problem.mixture import TaskMixture
@@ -48,10 +50,15 @@ def page_data(
     published: pd.DataFrame,
     bayes: pd.DataFrame,
 ) -> dict[str, Any]:
-    """The data. A preset has a `name`, a `title`, its `setting`, `layers` and `n`."""
+    """The data. A preset has a `name`, its `setting`, `layers` and `n`."""
     return {
         "arms": {
-            name: {"colour": arm.colour, "symbol": SYMBOLS[arm.marker], "label": arm.label}
+            name: {
+                "colour": arm.colour,
+                "symbol": SYMBOLS[arm.marker],
+                "path": svg_path(arm.marker),
+                "label": arm.label,
+            }
             for name, arm in ARMS.items()
         },
         "theorems": list(THEOREMS),
@@ -61,6 +68,23 @@ def page_data(
             _preset(preset, specs[preset["setting"]], kept, published, bayes) for preset in presets
         ],
     }
+
+
+def svg_path(marker: str) -> str:
+    """Matplotlib's marker as an SVG path around the origin, y downwards."""
+    from matplotlib.markers import MarkerStyle
+    from matplotlib.path import Path
+
+    letters = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C"}
+    style = MarkerStyle(marker)
+    segments = style.get_path().transformed(style.get_transform()).iter_segments()
+    return " ".join(
+        "Z"
+        if code == Path.CLOSEPOLY
+        else letters[code]
+        + ",".join(f"{value:.4g}" for value in points * np.tile([1, -1], len(points) // 2))
+        for points, code in segments
+    )
 
 
 def _preset(
@@ -86,7 +110,6 @@ def _preset(
         trained, authors = trained[:0], authors[:0]
     return {
         "name": preset["name"],
-        "title": preset["title"],
         "layers": preset["layers"],
         "n": sorted(preset["n"]),
         **asdict(found),

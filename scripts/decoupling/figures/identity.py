@@ -49,7 +49,7 @@ class Identity(Columns):
     def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
         columns = plot_spec["columns"]
-        size = len(columns) * style.PANEL_SIZE[0], sum(ROW_HEIGHTS)
+        size = len(columns) * style.panel_width(len(columns)), sum(ROW_HEIGHTS)
         figure, body = style.framed(*size, _legend(), note)
         shape = {"squeeze": False, "sharex": True, "height_ratios": ROW_HEIGHTS}
         axes = body.subplots(2, len(columns), **shape)

@@ -1,7 +1,8 @@
 """Panels of risk against context length.
 
 Solid lines are trained, dashed ones theorems, the optimum or another model, the dotted one the
-Bayes-optimal predictor; hollow markers are the authors' published risks.
+Bayes-optimal predictor; hollow markers are the authors' published risks. What is trained and has a
+closed form of its own is markers alone: the closed form is the curve, a line between markers not.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..models.arms import ARMS
+from ..theory.theorems import CLOSED_FORMS
 from . import style
 from .describe import describe
+from .smooth import filled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +60,13 @@ def _dashed(tables: Tables, panel: Mapping[str, Any], arm: str) -> pd.DataFrame:
     return trained(tables, panel["setting"], panel["dashed"], 1, arm)
 
 
+def _joined(tables: Tables, panel: Mapping[str, Any], arm: str) -> bool:
+    """Whether a line joins the markers: not where the dashed one is their own closed form. A label
+    of its own says that it is another model's."""
+    closed = panel["dashed"] in CLOSED_FORMS and "dashed_label" not in panel
+    return not (closed and len(_dashed(tables, panel, arm)))
+
+
 def _published(tables: Tables, panel: Mapping[str, Any]) -> pd.DataFrame:
     t = tables["published"]
     rows = (t.setting == panel["setting"]) & (t.model == panel["model"])
@@ -69,12 +79,14 @@ def draw_panels(panels: Sequence[Mapping[str, Any]], tables: Tables, note: str) 
     style.use_style()
     columns = {1: 1, 2: 2, 4: 2}.get(len(panels), 3)
     rows = -(-len(panels) // columns)
-    width = columns * style.PANEL_SIZE[0]
-    figure, body = style.framed(width, rows * style.PANEL_SIZE[1], _legend(panels, tables), note)
+    size = columns * style.panel_width(columns), rows * style.PANEL_SIZE[1]
+    figure, body = style.framed(*size, _legend(panels, tables), note)
     axes = body.subplots(rows, columns, squeeze=False)
     for i, (panel, ax) in enumerate(zip(panels, axes.flat, strict=False)):
         letter = f"({_letter(i)}) " if len(panels) > 1 else ""
-        _draw_panel(ax, panel, tables, letter)
+        _draw_panel(ax, panel, tables, letter, narrow=columns > 2)
+    for ax in axes[:, 1:].flat:
+        ax.set_ylabel("")  # the first of the row has it
     for ax in axes.flat[len(panels) :]:
         ax.remove()
     for first in range(0, len(panels), columns):
@@ -89,24 +101,31 @@ def _share_heights(
     """Panels of a row that are of one mixture have one y axis, so that depths can be compared."""
     mixtures = {tables["specs"][panel["setting"]].fingerprint for panel in panels}
     if len(mixtures) == 1:
-        top = max(ax.get_ylim()[1] for ax in axes)
+        bottoms, tops = zip(*(ax.get_ylim() for ax in axes), strict=True)
         for ax in axes:
-            ax.set_ylim(top=top)
+            ax.set_ylim(min(bottoms), max(tops))
 
 
 def _letter(i: int) -> str:
     return chr(ord("a") + i)
 
 
-def _draw_panel(ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str) -> None:
+def _draw_panel(
+    ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str, narrow: bool
+) -> None:
     import pandas as pd
 
     shown = []
+    closed = [arm for arm in panel["arms"] if not _joined(tables, panel, arm)]
     for arm in panel["arms"]:
         solid, dashed = _solid(tables, panel, arm), _dashed(tables, panel, arm)
-        plot_trained(ax, solid, arm)
-        _plot_dashed(ax, dashed, arm)
+        joins = {"ls": "none", "zorder": 3} if arm in closed else {"lw": 0.6 if closed else None}
+        plot_trained(ax, solid, arm, **joins)
         shown += [solid] if panel["dashed"] in ("none", *COMPUTED) else [solid, dashed]
+        if panel["dashed"] in COMPUTED and len(dashed):
+            dashed = filled(dashed, tables["specs"][panel["setting"]])
+        if len(dashed):
+            plot_dashed(ax, dashed, ARMS[arm].colour if arm in closed else style.darker(arm))
     if panel["overlay"] == "published":
         _plot_published(ax, _published(tables, panel))
     if panel["bayes"]:
@@ -115,19 +134,19 @@ def _draw_panel(ax: Axes, panel: Mapping[str, Any], tables: Tables, letter: str)
     _draw_errors(ax, panel, tables)
     style.note_diverged(ax, pd.concat(shown), "n", "n", panel["model"])
     title = textwrap.fill(letter + panel["title"], TITLE_WIDTH)
-    ax.set_title(f"{title}\n{describe(tables['specs'][panel['setting']])}")
+    size = 6.5 if narrow else None
+    ax.set_title(f"{title}\n{describe(tables['specs'][panel['setting']])}", fontsize=size)
     finish(ax)
 
 
-def plot_trained(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
-    ax.plot(curve.n, curve.normalized, "-", **style.marked(arm))
+def plot_trained(ax: Axes, curve: pd.DataFrame, arm: str, **joins: Any) -> None:
+    """Markers; `joins` is how the line between them looks, where it is no plain one."""
+    ax.plot(curve.n, curve.normalized, **style.marked(arm), **joins)
 
 
-def _plot_dashed(ax: Axes, curve: pd.DataFrame, arm: str) -> None:
+def plot_dashed(ax: Axes, curve: pd.DataFrame, color: Any) -> None:
     marker = "_" if len(curve) == 1 else None  # a line through one point would not be seen
-    ax.plot(
-        curve.n, curve.normalized, "--", color=style.darker(arm), marker=marker, ms=12, zorder=3
-    )
+    ax.plot(curve.n, curve.normalized, "--", color=color, marker=marker, ms=12, zorder=2.5)
 
 
 def _plot_published(ax: Axes, points: pd.DataFrame) -> None:
@@ -152,14 +171,14 @@ def _draw_errors(ax: Axes, panel: Mapping[str, Any], tables: Tables) -> None:
 def finish(ax: Axes) -> None:
     ax.set_xlabel("context length $n$")
     ax.set_ylabel(r"risk / $\mathrm{E}[y^2]$")
-    ax.set_ylim(bottom=0)
+    style.from_zero(ax)
     style.whole_ticks(ax, [x for line in ax.lines for x in line.get_xdata()])
     style.despine([ax])
 
 
 def _legend(panels: Sequence[Mapping[str, Any]], tables: Tables) -> list[Line2D]:
-    shown = {arm for panel in panels for arm in panel["arms"]}
-    handles = [style.arm_key(arm) for arm in ARMS if arm in shown]
+    """What is on the panels, and nothing else."""
+    handles = _arm_keys(panels, tables)
     dashed: dict[str, list[str]] = {}  # what it is, and in which panels
     for i, panel in enumerate(panels):
         if any(len(_dashed(tables, panel, arm)) for arm in panel["arms"]):
@@ -168,13 +187,24 @@ def _legend(panels: Sequence[Mapping[str, Any]], tables: Tables) -> list[Line2D]
             dashed.setdefault(label, []).append(_letter(i))
     if dashed:
         where = [f"{label} ({', '.join(letters)})" for label, letters in dashed.items()]
-        solid = " or ".join(sorted({panel["model"] for panel in panels}))
-        handles.append(style.line_key("-", f"solid: {solid}, trained"))
+        models = " or ".join(sorted({panel["model"] for panel in panels}))
+        handles.append(style.key(f"markers: {models}, trained", color="0.2", marker="o", ls="none"))
         handles.append(
             style.line_key("--", f"dashed: {', '.join(where if len(dashed) > 1 else dashed)}")
         )
-    if any(panel["overlay"] == "published" for panel in panels):
+    if any(len(_published(tables, p)) for p in panels if p["overlay"] == "published"):
         handles.append(style.key("hollow: published", marker="o", mec="0.2", **HOLLOW))
-    if any(panel["bayes"] for panel in panels):
+    bayes = {panel["setting"] for panel in panels if panel["bayes"]}
+    if bayes & set(tables["bayes"].setting):
         handles.append(style.key(**style.BAYES_STYLE))
     return handles
+
+
+def _arm_keys(panels: Sequence[Mapping[str, Any]], tables: Tables) -> list[Line2D]:
+    """Of arms that are drawn: with a line where some panel has one."""
+    joined: dict[str, bool] = {}
+    for panel in panels:
+        for arm in panel["arms"]:
+            if len(_solid(tables, panel, arm)) or len(_dashed(tables, panel, arm)):
+                joined[arm] = joined.get(arm, False) or _joined(tables, panel, arm)
+    return [style.arm_key(arm, "-" if joined[arm] else "none") for arm in ARMS if arm in joined]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import Figure, Problem, Tables, style, text
 from .describe import describe
-from .lines import computed, finish, plot_trained, trained
+from .lines import computed, finish, plot_dashed, plot_trained, trained
+from .smooth import filled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,12 +59,13 @@ class Overview(Figure):
         grid = body.add_gridspec(3, 5, width_ratios=[0.5, 1, 1, 1, 1])
         upper = trained(tables, setting, MODEL, 1, "plain")
         lower = computed(tables, setting, "joint_heads", "theorem")
+        lower = filled(lower, tables["specs"][setting])
         for arm, (place, title) in PLACES.items():
             ax = body.add_subplot(grid[place])
             ax.plot(upper.n, upper.normalized, "-", color=GREY)
-            ax.plot(lower.n, lower.normalized, "--", color=GREY)
+            plot_dashed(ax, lower, color=GREY)
             curve = trained(tables, setting, MODEL, 1, arm)
-            plot_trained(ax, curve, arm)
+            plot_trained(ax, curve, arm, **({"ls": "none"} if arm == "joint_heads" else {}))
             style.note_diverged(ax, curve, "n", "n", MODEL)
             ax.set_title(title)
             finish(ax)

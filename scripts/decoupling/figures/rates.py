@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..models.arms import ARMS
 from ..theory.gaps import COROLLARY_1, GAPS, RESOLUTION, gap, last_decade, slope
 from . import LENGTHS, Figure, Problem, Tables, style, text
 from .describe import describe
+from .smooth import filled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,11 +56,16 @@ class Rates(Figure):
         (mix,) = tables["specs"].values()
         theorems = tables["theory"][tables["theory"].curve == "theorem"]
         gaps = {arms: gap(theorems, arms, "n") for arms in GAPS}
-        figure, body = style.framed(*SIZE, _legend(gaps), note)
+        everywhere = filled(theorems, mix)
+        claims = any((gaps[arms] > RESOLUTION).any() for arms in COROLLARY_1)
+        figure, body = style.framed(*SIZE, _legend(gaps, claims), note)
         ax = body.subplots()
         for arms, values in gaps.items():
             shown = values[values > RESOLUTION]
-            ax.loglog(shown.index, shown, "--", **style.marked(arms[1]))
+            curve = gap(everywhere, arms, "n")
+            curve = curve[curve > RESOLUTION]
+            ax.loglog(curve.index, curve, "--", color=ARMS[arms[1]].colour)
+            ax.loglog(shown.index, shown, ls="none", **style.marked(arms[1]))
             if arms in COROLLARY_1 and len(shown):
                 _guide(ax, shown, COROLLARY_1[arms])
         _finish(ax, theorems.n)
@@ -94,12 +101,12 @@ def _finish(ax: Axes, context_lengths: pd.Series) -> None:
     style.despine([ax])
 
 
-def _legend(gaps: Mapping[tuple[str, str], pd.Series]) -> list[Line2D]:
+def _legend(gaps: Mapping[tuple[str, str], pd.Series], claims: bool) -> list[Line2D]:
     handles = [
         style.key(_label(arms, slope(values)), ls="--", **style.marked(arms[1]))
         for arms, values in gaps.items()
     ]
-    return [*handles, style.key(**GUIDE_STYLE)]
+    return [*handles, style.key(**GUIDE_STYLE)] if claims else handles
 
 
 def _label(arms: tuple[str, str], power: float) -> str:

@@ -31,6 +31,7 @@ BASELINES = {  # line style, label
 }
 PREDICTED = {"theorem": (0, (1, 1.5)), "measured": "-"}  # columns, and their lines
 GREY, WARNING = "0.5", "#A00000"
+FAR = 2  # times the highest trained risk: what is compared with it widens its axis up to here
 STEP = 1.035  # from arm to arm, so that points at one n do not hide each other
 
 
@@ -80,21 +81,24 @@ class Real(OfTables):
     def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         style.use_style()
         real, settings = tables["real"], plot_spec["settings"]
-        width = max(COLUMN * len(settings), 2.2 * COLUMN)
-        foot = small_print(note, settings)
-        figure, body = style.framed(width, 2 * ROW + 0.2, _legend(real), foot, lines=3)
-        axes = body.subplots(2, len(settings), squeeze=False, sharex="col", sharey="col")
-        for i, (setting, pair) in enumerate(zip(settings, axes.T, strict=True)):
+        columns = min(len(settings), style.MOST_COLUMNS)
+        blocks = -(-len(settings) // columns)  # of two rows
+        width = max(COLUMN * columns, 2.2 * COLUMN)
+        foot = f"{small_print(note, settings)} Axes of risks do not begin at 0."
+        height = blocks * (2 * ROW + 0.2)
+        figure, body = style.framed(width, height, _legend(real, settings), foot, lines=3)
+        axes = body.subplots(2 * blocks, columns, squeeze=False)
+        for i, setting in enumerate(settings):
+            block, column = divmod(i, columns)
             rows = real[real.setting == setting["name"]]
-            _draw_theory(pair[0], with_theory(rows, setting["theory_model"], setting["model"]))
-            _draw_baselines(pair[1], rows, setting["model"])
-            _finish(pair, rows)
             letter = f"({chr(ord('a') + i)}) " if len(settings) > 1 else ""
-            colour = WARNING if out_of_gate(rows) else "black"
-            pair[0].set_title(letter + title(setting, rows), fontsize=7, color=colour)
+            _draw_setting(axes[2 * block : 2 * block + 2, column], setting, rows, letter)
+        for ax in axes.flat:
+            if not ax.has_data():
+                ax.remove()
         models = [sorted({s[key] for s in settings}) for key in ("theory_model", "model")]
-        for ax, names_ in zip(axes[:, 0], models, strict=True):
-            ax.set_ylabel(f"{' or '.join(names_)}\n" + r"held-out risk / $\mathrm{E}[y^2]$")
+        for i, ax in enumerate(axes[:, 0]):
+            ax.set_ylabel(f"{' or '.join(models[i % 2])}\n" + r"held-out risk / $\mathrm{E}[y^2]$")
         style.despine(axes.flat)
         return figure
 
@@ -136,6 +140,41 @@ def _arms(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
             yield arm, curve
 
 
+def _draw_setting(
+    pair: Sequence[Axes], setting: Mapping[str, Any], rows: pd.DataFrame, letter: str
+) -> None:
+    upper, lower = pair
+    _draw_theory(upper, with_theory(rows, setting["theory_model"], setting["model"]))
+    _draw_baselines(lower, rows, setting["model"])
+    for ax, limits in zip(pair, _limits(setting, rows), strict=True):
+        margin = 0.06 * (limits[1] - limits[0])
+        ax.set_ylim(limits[0] - margin, limits[1] + margin)
+        ax.set_xscale("log")
+        lengths = sorted(set(rows.n))
+        ax.set_xticks(lengths, [str(n) for n in lengths] if ax is lower else [])
+        ax.minorticks_off()
+    lower.set_xlabel("context length $n$")
+    colour = WARNING if out_of_gate(rows) else "black"
+    upper.set_title(letter + title(setting, rows), fontsize=7, color=colour)
+
+
+def _limits(setting: Mapping[str, Any], rows: pd.DataFrame) -> list[tuple[float, float]]:
+    """Of the panel of theory and of that of baselines: what is trained, with its bars, and what it
+    is compared with, but for what lies far above it, as least squares can."""
+    found = []
+    lines = rows[(rows.model == BASELINE) & (rows.arm != "ols")].normalized
+    theory = with_theory(rows, setting["theory_model"], setting["model"])
+    own = rows[rows.model == setting["model"]]
+    for points, error, others in (
+        (theory, theory.measured_se, theory[list(PREDICTED)].to_numpy().ravel()),
+        (own, own.normalized_se, lines.to_numpy()),
+    ):
+        low, high = (points.normalized - 2 * error).min(), (points.normalized + 2 * error).max()
+        near = others[others < FAR * high]
+        found.append((min([low, *near]), max([high, *near])))
+    return found
+
+
 def _draw_theory(ax: Axes, trained: pd.DataFrame) -> None:
     for arm, curve in _arms(trained):
         for column, line in PREDICTED.items():
@@ -157,24 +196,15 @@ def _draw_points(ax: Axes, curve: pd.DataFrame, arm: str, error: pd.Series) -> N
     ax.errorbar(place, curve.normalized, 2 * error, **look)
 
 
-def _finish(pair: Sequence[Axes], rows: pd.DataFrame) -> None:
-    shown = rows[rows.model != BASELINE][["normalized", *PREDICTED]]
-    pair[0].set_ylim(0, 1.08 * min(shown.max().max(), 1.5))  # least squares can be far above
-    pair[0].set_xscale("log")
-    lengths = sorted(set(rows.n))
-    pair[1].set_xticks(lengths, [str(n) for n in lengths])
-    for ax in pair:
-        ax.minorticks_off()
-    pair[1].set_xlabel("context length $n$")
-
-
-def _legend(real: pd.DataFrame) -> list[Line2D]:
-    handles = []
-    for arm, _ in _arms(real):
-        handle = style.arm_key(arm)
-        handle.set_linestyle("none")
-        handles.append(handle)
+def _legend(real: pd.DataFrame, settings: Sequence[Mapping[str, Any]]) -> list[Line2D]:
+    """Least squares only where it is within some panel."""
+    handles = [style.arm_key(arm, "none") for arm, _ in _arms(real[real.model != BASELINE])]
     handles.append(style.line_key(PREDICTED["theorem"], "theorem, Gaussian $x$ (above)"))
     handles.append(style.line_key(PREDICTED["measured"], "theorem, measured $x$ (above)"))
-    grey = [style.key(f"{label} (below)", ls=ls, color=GREY) for ls, label in BASELINES.values()]
-    return [*handles, *grey]
+    seen = set()
+    for setting in settings:
+        rows = real[real.setting == setting["name"]]
+        _, (_, top) = _limits(setting, rows)
+        seen |= set(rows[(rows.model == BASELINE) & (rows.normalized <= top)].arm)
+    lines = [(label, ls) for name, (ls, label) in BASELINES.items() if name in seen]
+    return handles + [style.key(f"{label} (below)", ls=ls, color=GREY) for label, ls in lines]

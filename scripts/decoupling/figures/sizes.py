@@ -75,7 +75,7 @@ def draw_sizes(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFi
     style.use_style()
     lengths = plot_spec["n"]
     width = len(lengths) * style.PANEL_SIZE[0]
-    figure, body = style.framed(width, HEIGHT, _legend(plot_spec["arms"]), note)
+    figure, body = style.framed(width, HEIGHT, _legend(plot_spec, tables), note)
     axes = body.subplots(1, len(lengths), squeeze=False)[0]
     for n, ax in zip(lengths, axes, strict=True):
         _draw_panel(ax, plot_spec, tables, n)
@@ -113,10 +113,17 @@ def _draw_panel(ax: Axes, plot_spec: Mapping[str, Any], tables: Tables, n: int) 
         ax.set_xscale("log")
         ax.minorticks_off()
     ax.set_xticks(sizes, [str(size) for size in sizes])
-    ax.set(xlabel=plot_spec["axis"], ylim=(0, None))
+    ax.set_xlabel(plot_spec["axis"])
+    style.from_zero(ax)
 
 
-def _legend(arms: Sequence[str]) -> list[Line2D]:
+def _legend(plot_spec: Mapping[str, Any], tables: Tables) -> list[Line2D]:
+    """What is drawn: not every arm has a theorem, nor every setting a Bayes-optimal risk."""
+    base, arms = plot_spec["setting"], plot_spec["arms"]
     handles = [style.arm_key(arm) for arm in ARMS if arm in arms]
-    dashed = "dashed: linear, theorem"
-    return [*handles, style.line_key("--", dashed), style.key(**style.BAYES_STYLE)]
+    if any(len(computed(tables, base, arm, "theorem")) for arm in arms):
+        handles.append(style.line_key("--", "dashed: linear, theorem"))
+    bayes = tables["bayes"]
+    if ((bayes.setting == base) & bayes.n.isin(plot_spec["n"])).any():
+        handles.append(style.key(**style.BAYES_STYLE))
+    return handles

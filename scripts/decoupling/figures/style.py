@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 BAYES_STYLE = {"color": "0.2", "ls": ":", "label": "dotted: Bayes-optimal"}
 NOTE_LETTERS = 21  # of the small print per inch
 PANEL_SIZE = (3.4, 2.9)  # inches; 3.4 is a column's width
+MOST_COLUMNS = 3  # of panels across a page
 
 RC = {
     "font.size": 8,
@@ -44,6 +45,12 @@ def use_style() -> None:
     import seaborn
 
     seaborn.set_theme(context="paper", style="ticks", rc=RC)
+
+
+def panel_width(columns: int) -> float:
+    """In inches: a column's, and where more than two stand side by side, a page of two columns
+    is shared, so that letters keep their size."""
+    return 2 * PANEL_SIZE[0] / min(max(columns, 2), MOST_COLUMNS)
 
 
 def despine(axes: Iterable[Axes]) -> None:
@@ -72,8 +79,8 @@ def key(label: str, **style: Any) -> Line2D:
     return Line2D([], [], label=label, **style)
 
 
-def arm_key(arm: str) -> Line2D:
-    return key(ARMS[arm].label, **marked(arm))
+def arm_key(arm: str, line: str = "-") -> Line2D:
+    return key(ARMS[arm].label, ls=line, **marked(arm))
 
 
 def line_key(style: str, label: str) -> Line2D:
@@ -98,6 +105,14 @@ def whole_ticks(ax: Axes, values: Iterable[float]) -> None:
     found = set(values)
     one = FixedLocator(sorted(found)) if len(found) == 1 else None
     ax.xaxis.set_major_locator(one or MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+
+
+def from_zero(ax: Axes) -> None:
+    """The y axis from 0, and from a little below where something lies on 0, which the axis' own
+    line would hide."""
+    top = ax.get_ylim()[1]
+    lowest = min((y for line in ax.lines for y in line.get_ydata()), default=top)
+    ax.set_ylim(bottom=-0.03 * top if lowest < 0.02 * top else 0)
 
 
 def plot_bayes(ax: Axes, curve: pd.DataFrame, x: str) -> None:
@@ -129,9 +144,7 @@ def framed(
     from matplotlib.figure import Figure
 
     columns = max(2, round(width / 2.3))
-    wrapped = "\n".join(
-        textwrap.fill(line, round(width * NOTE_LETTERS)) for line in note.splitlines()
-    )
+    wrapped = "\n".join(balanced(line, round(width * NOTE_LETTERS)) for line in note.splitlines())
     lines = max(lines, wrapped.count("\n") + 1)
     foot_height = 0.15 + 0.1 * lines + 0.16 * -(-len(handles) // columns)
     figure = Figure(figsize=(width, height + foot_height), layout="constrained")
@@ -142,10 +155,20 @@ def framed(
     return figure, body
 
 
-def save(figure: Figure, pdf: Path, png: Path) -> None:
-    """Write both formats without a date, so that the same data give the same bytes."""
-    logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on dates of fonts
-    for path, metadata in ((pdf, {"CreationDate": None, "Producer": None}), (png, None)):
+def balanced(text: str, most: int) -> str:
+    """Text in as few lines as it needs, of about one length: no word is left alone on the last."""
+    lines = len(textwrap.wrap(text, most))
+    shortest = next(w for w in range(1, most + 1) if len(textwrap.wrap(text, w)) <= lines)
+    return textwrap.fill(text, shortest)
+
+
+def save(figure: Figure, pdf: Path, png: Path, code: str = "") -> None:
+    """Write both formats, with the digest of the code that drew them and without a date, so that
+    the same data and code give the same bytes."""
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on the fonts' own dates
+    keywords = {"Keywords": f"code {code}"} if code else {}
+    undated = {"CreationDate": None, "Producer": None}
+    for path, metadata in ((pdf, {**keywords, **undated}), (png, keywords)):
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format=path.suffix[1:], metadata=metadata)
     for words in cut_off(figure):
@@ -158,9 +181,10 @@ def cut_off(figure: Figure) -> list[str]:
     edge = figure.bbox.padded(1)  # pixels
     found = []
     for part in (figure, *figure.subfigs):
-        for artist in (*part.texts, *part.legends):
+        titles = [ax.title for ax in part.axes]
+        for artist in (*part.texts, *titles, *part.legends):
             box = artist.get_window_extent()
             if not (edge.contains(*box.min) and edge.contains(*box.max)):
-                texts = [artist] if artist in part.texts else artist.get_texts()
+                texts = artist.get_texts() if artist in part.legends else [artist]
                 found.append(max((text.get_text() for text in texts), key=len))
     return found

@@ -75,12 +75,10 @@ def explorer_presets(config: Config) -> list[dict[str, Any]]:
     found = []
     for name in explored_settings(config):
         setting = config.settings[name]
-        figure = config.figures.get(name)
         depths = sorted({c.layers for c in setting.curves if c.model == "attention"}) or [1]
         found += [
             {
                 "name": name if len(depths) == 1 else f"{name}.{layers}",
-                "title": figure.block.get("title", "") if figure else "",
                 "setting": name,
                 "layers": layers,
                 "n": setting.n,
