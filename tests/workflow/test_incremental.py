@@ -67,7 +67,7 @@ def test_more_seeds_and_another_n_train_only_those(done: Project) -> None:
 def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
     """As long as the numbers are the same, and however the config writes them."""
     done.edit("scripts/decoupling/sources/gaussian/block.py")
-    done.edit("scripts/decoupling/errors.py")
+    done.edit("scripts/decoupling/validation.py")
     config = done.config
     config["settings"]["one"] |= {"means": [[1.0, 1.0], -0.5], "sigma_x": "identity"}
     done.write_config(config)
