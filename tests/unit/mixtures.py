@@ -61,6 +61,16 @@ def random_mixture(rng: np.random.Generator, dim: int, tasks: int, noise: float)
     )
 
 
+def mixture(shape: tuple[int, int, int, float]) -> tuple[TaskMixture, int]:
+    """A random mixture by (d, K, n, σ²), and n."""
+    dim, tasks, n, noise = shape
+    return random_mixture(np.random.default_rng([dim, tasks, n]), dim, tasks, noise), n
+
+
+def shape_name(shape: tuple[int, int, int, float]) -> str:
+    return "d{}-K{}-n{}-noise{}".format(*shape)
+
+
 def random_cases(count: int, max_tasks: int = 4) -> list[tuple[TaskMixture, int]]:
     """Mixtures with d in 1…8, K in 1…max_tasks and n in 1…60; every third is noise-free."""
     rng = np.random.default_rng(2503)

@@ -12,6 +12,7 @@ import torch
 from decoupling.problem.mixture import TaskMixture
 from decoupling.theory.bayes import bayes_table, conditional_risks
 from decoupling.theory.optimum import optima
+from mixtures import mixture
 from scipy.integrate import quad
 from scipy.stats import chi2
 
@@ -19,11 +20,6 @@ LIMIT = 4  # standard errors: a false alarm in 16,000
 SEQUENCES = 40_000
 # (d, K, n, σ²); n below, at and above d, with and without noise.
 SHAPES = [(1, 2, 1, 0.5), (4, 2, 2, 0.0), (4, 3, 2, 0.7), (3, 2, 3, 0.4), (3, 1, 8, 1e-3)]
-
-
-def mixture(shape: tuple) -> tuple[TaskMixture, int]:
-    dim, tasks, n, noise = shape
-    return mixtures.random_mixture(np.random.default_rng([dim, tasks, n]), dim, tasks, noise), n
 
 
 def estimate(mix: TaskMixture, n: int) -> tuple[float, float]:

@@ -61,8 +61,14 @@ TABLE = {
 }
 
 
-def protocols(**blocks) -> dict:
-    return {"protocols": blocks}
+def deep(seeds: int = 2, seeds_per_job: int = 2, **changes) -> dict:
+    """Changes to the recipe of deeper models."""
+    counts = {"seeds": seeds, "seeds_per_job": seeds_per_job}
+    return {"protocol": {**counts, "deep": RECIPE | changes}}
+
+
+def table(**changes) -> dict:
+    return {"settings": {"x": TABLE | changes}}
 
 
 def of_table(**block) -> dict:
@@ -183,7 +189,7 @@ BAD = {
         "settings.one is not; name another, or use kind panel",
     ),
     "table for a deeper model": (
-        {"settings": {"x": TABLE | {"layers": [1, 2]}}},
+        table(layers=[1, 2]),
         "settings.x.layers: a table serves models of one layer; use layers: [1]",
     ),
     "table without a unit": (
@@ -191,19 +197,16 @@ BAD = {
         "settings.x: unit is missing; add it",
     ),
     "table and mixture": (
-        {"settings": {"x": TABLE | {"d": 2}}},
+        table(d=2),
         "settings.x: unknown key 'd'; known are table, unit, group, features",
     ),
-    "folds as text": (
-        {"settings": {"x": TABLE | {"folds": "5"}}},
-        "settings.x.folds: '5' was read as text; write 5",
-    ),
+    "folds as text": (table(folds="5"), "settings.x.folds: '5' was read as text; write 5"),
     "features without brackets": (
-        {"settings": {"x": TABLE | {"features": "iq_verbal"}}},
+        table(features="iq_verbal"),
         "settings.x.features: 'iq_verbal' is not a list; write [iq_verbal]",
     ),
     "no table": (
-        {"settings": {"x": TABLE | {"table": "nowhere.csv"}}},
+        table(table="nowhere.csv"),
         "settings.x.table: there is no file nowhere.csv; give the path of a CSV file",
     ),
     "panel of a table": (
@@ -403,7 +406,7 @@ BAD = {
         " 'transformer']",
     ),
     "exact gradient in depth": (
-        {"protocol": {"deep": RECIPE | {"batch_size": "exact"}}},
+        deep(batch_size="exact"),
         "protocols.p.deep.batch_size: exact is for linear attention of one layer; give a batch",
     ),
     "growing batches with the exact gradient": (
@@ -431,51 +434,36 @@ BAD = {
         "protocols.p.one_layer.importance_sampling: only linear attention of several layers",
     ),
     "halving without a group": (
-        {"protocol": {"deep": RECIPE | {"halve_at": [0.5]}}},
+        deep(halve_at=[0.5]),
         "protocols.p.deep.halving_group: is missing; halve_at needs it",
     ),
     "halving group that does not divide the seeds": (
-        {
-            "protocol": {
-                "seeds": 6,
-                "seeds_per_job": 6,
-                "deep": RECIPE | {"halve_at": [0.5], "halving_group": 4},
-            }
-        },
+        deep(seeds=6, seeds_per_job=6, halve_at=[0.5], halving_group=4),
         "protocols.p.deep.halving_group: seeds is 6, no multiple of 4; use one that divides it",
     ),
     "halving group that does not divide a job": (
-        {
-            "protocol": {
-                "seeds": 8,
-                "seeds_per_job": 6,
-                "deep": RECIPE | {"halve_at": [0.5], "halving_group": 4},
-            }
-        },
+        deep(seeds=8, seeds_per_job=6, halve_at=[0.5], halving_group=4),
         "protocols.p.deep.halving_group: seeds_per_job is 6, no multiple of 4; use one that",
     ),
     "batches that cannot grow": (
-        {"protocol": {"deep": RECIPE | {"batch_growth": 2}}},
+        deep(batch_growth=2),
         "protocols.p.deep.batch_size: batches grow by multiples of 64; use a multiple of it, or no",
     ),
     "two stops at once": (
-        {"protocol": {"deep": RECIPE | {"halve_at": [0.5, 0.51], "halving_group": 2}}},
+        deep(halve_at=[0.5, 0.51], halving_group=2),
         "protocols.p.deep.halve_at: stops would be at iterations [5, 5] of 10; use other shares",
     ),
     "halving at the end": (
-        {"protocol": {"deep": RECIPE | {"halve_at": [0.99], "halving_group": 2}}},
+        deep(halve_at=[0.99], halving_group=2),
         "protocols.p.deep.halve_at: stops would be at iterations [10] of 10; use other shares",
     ),
-    "halving at the start": (
-        {"protocol": {"deep": RECIPE | {"halve_at": [0], "halving_group": 2}}},
-        "protocols.p.deep.halve_at[0]: ",
-    ),
+    "halving at the start": (deep(halve_at=[0], halving_group=2), "protocols.p.deep.halve_at[0]: "),
     "name of the scoreboard": (
         {"settings": {"scoreboard": BASE}},
         "settings.scoreboard: the name is taken; use another",
     ),
     "name of a folder of data": (
-        protocols(reference={"seeds": 2, "seeds_per_job": 2, "one_layer": RECIPE, "deep": RECIPE}),
+        {"protocols": {"reference": config()["protocols"]["p"]}},
         "protocols.reference: the name is taken; use another",
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import agreement
 import literal
 import mixtures
 import numpy as np
@@ -16,17 +17,11 @@ from decoupling.models.base import Model
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.streams import Stream
 from decoupling.sources.gaussian.contexts import GaussianContexts
-from mixtures import DoubleEngine, literal_risk
+from mixtures import DoubleEngine, literal_risk, mixture, shape_name
 
 SEEDS = range(3)
 SHAPES = [(1, 2, 3, 0.5), (2, 1, 4, 0.0), (3, 2, 2, 0.7)]  # (d, K, n, σ²)
-SHAPE_NAMES = [f"d{d}-K{k}-n{n}-noise{s}" for d, k, n, s in SHAPES]
 LAYERS = [2, 3, 4]
-
-
-def mixture(shape: tuple) -> tuple[TaskMixture, int]:
-    dim, tasks, n, noise = shape
-    return mixtures.random_mixture(np.random.default_rng([dim, tasks, n]), dim, tasks, noise), n
 
 
 def model_and_parameters(
@@ -57,7 +52,7 @@ def test_only_the_last_row_sees_the_query(layers: int):
 
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("layers", LAYERS)
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+@pytest.mark.parametrize("shape", SHAPES, ids=shape_name)
 def test_prediction_is_the_literal_one(shape: tuple, layers: int, arm: str):
     """ŷ = [x; 0]ᵀv for every sequence, in double precision."""
     mix, n = mixture(shape)
@@ -154,16 +149,7 @@ def test_threads_and_blocks_of_seeds_change_no_bit(threads: int):
     model, params = model_and_parameters(mix, "joint_heads", 3)
     single = {name: tensor.float().numpy() for name, tensor in params.items()}
     batch = contexts.batch(Stream.TRAINING, 0, 100)
-
-    def found(engine: CompiledEngine, seeds: slice) -> list[np.ndarray]:
-        chosen = {name: array[seeds] for name, array in single.items()}
-        out = {name: np.empty_like(array) for name, array in chosen.items()}
-        return [engine.risk_and_gradient(model, batch, chosen, out), *out.values()]
-
-    whole = found(CompiledEngine(contexts), slice(None))
-    for part in (slice(None), slice(1, 2)):
-        again = found(CompiledEngine(contexts, "cpu", threads), part)
-        assert all(np.array_equal(x[part], y) for x, y in zip(whole, again, strict=True))
+    agreement.assert_threads_change_no_bit(CompiledEngine, contexts, model, batch, single, threads)
 
 
 def test_a_diverged_seed_leaves_the_others_alone():
@@ -172,15 +158,7 @@ def test_a_diverged_seed_leaves_the_others_alone():
     model, params = model_and_parameters(mix, "joint", 3)
     single = {name: tensor.float().numpy() for name, tensor in params.items()}
     batch, engine = contexts.batch(Stream.TRAINING, 0, 100), CompiledEngine(contexts)
-    found = []
-    for value in (single["query"][1, 0, 0, 0], np.nan, 1e30):
-        single["query"][1, 0, 0, 0] = value
-        out = {name: np.empty_like(array) for name, array in single.items()}
-        found.append([engine.risk_and_gradient(model, batch, single, out), *out.values()])
-    assert not np.isfinite([risks[1] for risks, *_ in found[1:]]).any()
-    for other in found[1:]:
-        for one, two in zip(found[0], other, strict=True):
-            assert np.array_equal(one[[0, 2]], two[[0, 2]])
+    agreement.assert_a_diverged_seed_is_alone(engine, model, batch, single, (np.nan, 1e30))
 
 
 def test_large_matrices_are_left_to_torch():

@@ -17,17 +17,12 @@ from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.streams import Stream
 from decoupling.problem.wishart import wishart_factor
 from decoupling.sources.gaussian.contexts import GaussianContexts
+from mixtures import mixture, shape_name
 from scipy.stats import norm
 
 # (d, K, n, σ²); n below, at and above d.
 SHAPES = [(1, 2, 1, 0.5), (1, 1, 3, 0.0), (3, 2, 2, 0.4), (3, 1, 3, 0.0), (2, 2, 7, 0.3)]
-SHAPE_NAMES = [f"d{d}-K{k}-n{n}-noise{s}" for d, k, n, s in SHAPES]
 COUNT = 100_000
-
-
-def mixture(shape: tuple) -> tuple[TaskMixture, int]:
-    dim, tasks, n, noise = shape
-    return mixtures.random_mixture(np.random.default_rng([dim, tasks, n]), dim, tasks, noise), n
 
 
 def factors(n: int, dim: int, count: int) -> np.ndarray:
@@ -118,7 +113,7 @@ def statistics(batch: GramBatch, k: int) -> np.ndarray:
     return found if batch.weights is None else found * batch.weights[k]
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+@pytest.mark.parametrize("shape", SHAPES, ids=shape_name)
 def test_weighted_moments_match_literal_sequences(shape: tuple):
     """Every statistic's difference in standard errors, the largest held to Bonferroni's bound."""
     mix, n = mixture(shape)

@@ -18,15 +18,10 @@ from decoupling.problem.moments import Moments, batch_moments
 from decoupling.problem.one_layer import OneLayer, risk_and_gradient
 from decoupling.problem.packing import packing
 from decoupling.problem.streams import Stream
+from mixtures import mixture, shape_name
 
 BATCHES, SIZE = 60, 2_000
 SHAPES = [(1, 2, 1, 0.5), (2, 1, 3, 0.0), (2, 2, 2, 0.3), (3, 3, 1, 0.7), (3, 2, 8, 0.0)]
-SHAPE_NAMES = [f"d{d}-K{k}-n{n}-noise{s}" for d, k, n, s in SHAPES]
-
-
-def mixture(shape: tuple) -> tuple[TaskMixture, int]:
-    dim, tasks, n, noise = shape
-    return mixtures.random_mixture(np.random.default_rng([dim, tasks, n]), dim, tasks, noise), n
 
 
 def models(mix: TaskMixture) -> list[OneLayer]:
@@ -58,14 +53,14 @@ def literal_batch(mix: TaskMixture, n: int, count: int, seed: int) -> GramBatch:
     return mixtures.gram_batch(literal.draw_sequences(mix, n, count, generator), mix.tasks)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+@pytest.mark.parametrize("shape", SHAPES, ids=shape_name)
 def test_exact_moments_against_literal_sequences(shape: tuple):
     mix, n = mixture(shape)
     groups = [flat(batch_moments(literal_batch(mix, n, SIZE, i), mix), mix) for i in range(BATCHES)]
     assert_averages(np.array(groups), flat(population_moments(mix, n), mix))
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+@pytest.mark.parametrize("shape", SHAPES, ids=shape_name)
 def test_minibatch_moments_average_to_the_exact_ones(shape: tuple):
     mix, n = mixture(shape)
     sampler = GramSampler(mix, n, Stream.TRAINING)
@@ -83,7 +78,7 @@ def test_scaled_means(scale: float):
     assert_averages(groups, flat(population_moments(scaled, n), mix))
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+@pytest.mark.parametrize("shape", SHAPES, ids=shape_name)
 def test_batch_moments_are_the_averages_they_say(shape: tuple):
     """½E[S_ik S_jl + S_il S_jk], E[S_jl β_m], … by their definitions."""
     mix, n = mixture(shape)
@@ -105,7 +100,7 @@ def test_batch_moments_are_the_averages_they_say(shape: tuple):
 
 
 @pytest.mark.parametrize("together", [False, True])
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+@pytest.mark.parametrize("shape", SHAPES, ids=shape_name)
 def test_centred_moments_are_moments_of_centred_quantities(shape: tuple, together: bool):
     """Of contexts less the exact means of S and β, of each task or of all."""
     mix, n = mixture(shape)
@@ -128,7 +123,7 @@ def test_centred_moments_are_moments_of_centred_quantities(shape: tuple, togethe
     assert_averages(np.array(groups), flat(found, mix))
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+@pytest.mark.parametrize("shape", SHAPES, ids=shape_name)
 def test_best_readouts_leave_no_gradient(shape: tuple):
     """To about what rounding leaves, beside the gradient's terms."""
     mix, n = mixture(shape)
@@ -141,7 +136,7 @@ def test_best_readouts_leave_no_gradient(shape: tuple):
         assert np.abs(grad.readouts).max() < 1e-9 * np.abs(at_zero.readouts).max()
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+@pytest.mark.parametrize("shape", SHAPES, ids=shape_name)
 def test_centred_label_power_is_that_of_zero_means(shape: tuple):
     mix, n = mixture(shape)
     found = population_moments(mix, n).centred()
@@ -149,7 +144,7 @@ def test_centred_label_power_is_that_of_zero_means(shape: tuple):
     assert found.label_power == pytest.approx(zero.label_power, rel=1e-12)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+@pytest.mark.parametrize("shape", SHAPES, ids=shape_name)
 def test_sigma_x_is_dropped_only_for_the_identity(shape: tuple):
     mix, n = mixture(shape)
     kept = population_moments(mix, n).sigma_x

@@ -13,18 +13,12 @@ from decoupling.problem.gaussian_moments import population_moments
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.moments import Moments, batch_moments
 from decoupling.problem.one_layer import OneLayer, risk, risk_and_gradient
-from mixtures import MODEL_ARMS, literal_risk, tensors
+from mixtures import MODEL_ARMS, literal_risk, mixture, shape_name, tensors
 
 SEQUENCES = 40_000
 SEEDS = range(3)
 # (d, K, n, σ²); D = d + 1, so n < D, n = D and n > D are all there.
 SHAPES = [(1, 2, 1, 0.5), (2, 1, 2, 0.0), (3, 2, 1, 0.7), (3, 3, 4, 0.0), (2, 2, 9, 0.3)]
-SHAPE_NAMES = [f"d{d}-K{k}-n{n}-noise{s}" for d, k, n, s in SHAPES]
-
-
-def mixture(shape: tuple) -> tuple[TaskMixture, int]:
-    dim, tasks, n, noise = shape
-    return mixtures.random_mixture(np.random.default_rng([dim, tasks, n]), dim, tasks, noise), n
 
 
 def drawn(mix: TaskMixture, n: int, count: int) -> tuple[literal.Sequences, Moments]:
@@ -34,7 +28,7 @@ def drawn(mix: TaskMixture, n: int, count: int) -> tuple[literal.Sequences, Mome
 
 
 @pytest.mark.parametrize(("model", "arm"), MODEL_ARMS)
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+@pytest.mark.parametrize("shape", SHAPES, ids=shape_name)
 def test_risk_against_literal_sequences(shape: tuple, model: str, arm: str):
     """Within 4 standard errors for a random seed: one false alarm in 16,000 comparisons."""
     mix, n = mixture(shape)
@@ -47,7 +41,7 @@ def test_risk_against_literal_sequences(shape: tuple, model: str, arm: str):
 
 
 @pytest.mark.parametrize(("model", "arm"), MODEL_ARMS)
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+@pytest.mark.parametrize("shape", SHAPES, ids=shape_name)
 def test_risk_and_gradient_are_the_literal_models(shape: tuple, model: str, arm: str):
     """On the same contexts, against autograd through tokens and attention, seed by seed; through
     `forward` and `backward`, for exactly what the arm trains."""
@@ -84,7 +78,7 @@ def gram_risk(
 
 @pytest.mark.parametrize("prompts", [True, False], ids=["prompts", "no prompts"])
 @pytest.mark.parametrize("task_heads", [True, False], ids=["task heads", "shared head"])
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+@pytest.mark.parametrize("shape", SHAPES, ids=shape_name)
 def test_gradient_of_one_layer_against_autograd(shape: tuple, task_heads: bool, prompts: bool):
     mix, n = mixture(shape)
     rng, size, seeds = np.random.default_rng(1), mix.dim + 1, len(SEEDS)

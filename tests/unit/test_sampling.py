@@ -11,18 +11,12 @@ import pytest
 import torch
 from agreement import assert_same_means
 from decoupling.problem.gram import GramBatch, GramSampler
-from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.streams import Stream
+from mixtures import mixture, shape_name
 
 COUNT = 40_000
 # (d, K, n, σ²); D = d + 1: n below, at and above D.
 SHAPES = [(1, 2, 1, 0.5), (3, 1, 2, 0.4), (3, 2, 4, 0.0), (2, 2, 7, 0.3), (2, 1, 500, 0.3)]
-SHAPE_NAMES = [f"d{d}-K{k}-n{n}-noise{s}" for d, k, n, s in SHAPES]
-
-
-def mixture(shape: tuple) -> tuple[TaskMixture, int]:
-    dim, tasks, n, noise = shape
-    return mixtures.random_mixture(np.random.default_rng([dim, tasks, n]), dim, tasks, noise), n
 
 
 def statistics(batch: GramBatch, k: int) -> np.ndarray:
@@ -38,7 +32,7 @@ def same(one: GramBatch, other: GramBatch) -> bool:
     return all(np.array_equal(a, b) for a, b in pairs)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_NAMES)
+@pytest.mark.parametrize("shape", SHAPES, ids=shape_name)
 def test_first_two_moments_match_literal_sequences(shape: tuple):
     """Two independent samples, every statistic's difference in standard errors; the largest is
     held to Bonferroni's bound for a false alarm in 10,000."""

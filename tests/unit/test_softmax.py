@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import agreement
 import literal
 import mixtures
 import numpy as np
 import pytest
 import torch
-from decoupling import models
 from decoupling.analysis.prompt_share import shares
 from decoupling.engines import softmax as softmax_engine
 from decoupling.engines.sequences import SequenceEngine
 from decoupling.engines.softmax import CompiledEngine
 from decoupling.kernels import LARGEST
 from decoupling.models.arms import ARMS
+from decoupling.models.base import Model
 from decoupling.models.curve import Curve
 from decoupling.models.softmax import Softmax
 from decoupling.models.transformer import Transformer
@@ -45,7 +46,7 @@ def mixture(shape: tuple):
     return mixtures.random_mixture(np.random.default_rng([dim, tasks]), dim, tasks, noise), n
 
 
-def parameters(model: models.Model, arm: str, std: float = 0.4) -> dict[str, np.ndarray]:
+def parameters(model: Model, arm: str, std: float = 0.4) -> dict[str, np.ndarray]:
     """Random ones of every kind that the arm has, in single precision."""
     parts = ARMS[arm].trains
     weights = replace(parts, weights=True, prompts=False, heads=False, shared_prompt=False)
@@ -80,8 +81,8 @@ def literal_transformer(
         norms, (wq, wk, wv, wo) = params["norms"][block], params["attention"][block]
         x = functional.layer_norm(state, (width,), 1 + norms[0, 0], norms[0, 1])
         q, k, v = ((x @ w).unflatten(-1, (heads, -1)).transpose(1, 2) for w in (wq, wk, wv))
-        heard = functional.scaled_dot_product_attention(q, k, v, mask)
-        state = state + heard.transpose(1, 2).flatten(2) @ wo
+        attended = functional.scaled_dot_product_attention(q, k, v, mask)
+        state = state + attended.transpose(1, 2).flatten(2) @ wo
         x = functional.layer_norm(state, (width,), 1 + norms[1, 0], norms[1, 1])
         hidden, back = params["hidden"][block], params["back"][block]
         inner = functional.relu(functional.linear(x, hidden[:-1].T, hidden[-1]))
@@ -181,18 +182,22 @@ def test_compiled_pass_against_autograd_in_double_precision(shape: tuple, arm: s
     np.testing.assert_allclose(errors, oracle.errors(model, exact, batch), rtol=1e-4, atol=1e-4)
 
 
-def test_prompts_share_of_attention():
+def example() -> tuple[GaussianContexts, Softmax, SequenceBatch]:
+    """Contexts, a model of two attention heads, and a batch."""
     mix, n = mixture(SHAPES[0])
     contexts = GaussianContexts(mix, n)
-    model = Softmax(mix.dim, mix.tasks, 1, 2)
+    return contexts, Softmax(mix.dim, mix.tasks, 1, 2), contexts.sequences(Stream.TRAINING, 0, 100)
+
+
+def test_prompts_share_of_attention():
+    _, model, batch = example()
     single = parameters(model, "joint")
-    batch = contexts.sequences(Stream.TRAINING, 0, 100)
     found = np.stack(
         [shares(model.forward({k: v[[s]] for k, v in single.items()}), batch) for s in SEEDS]
     )
     assert found.shape == (len(SEEDS), 2, 100)
     tokens, queries = (np.concatenate(x, -1) for x in (batch.tokens, batch.queries))
-    tasks = np.repeat(np.arange(mix.tasks), [len(x) for x in batch.targets])
+    tasks = np.repeat(np.arange(model.tasks), [len(x) for x in batch.targets])
     scores = single["key"] @ single["query"].mT
     u = np.einsum("shij,jb->shib", scores[..., :-1], queries)
     own = np.einsum("shib,sbi->shb", u, single["prompts"][:, tasks])
@@ -226,30 +231,16 @@ def test_small_scores_are_linear_attention_with_centred_keys():
 
 
 def test_a_diverged_seed_leaves_the_others_alone():
-    mix, n = mixture(SHAPES[0])
-    contexts = GaussianContexts(mix, n)
-    model = Softmax(mix.dim, mix.tasks, 1, 2)
-    single = parameters(model, "joint")
-    batch, engine = contexts.sequences(Stream.TRAINING, 0, 100), CompiledEngine(contexts)
-    found = []
-    for value in (single["query"][1, 0, 0, 0], np.nan, np.inf):
-        single["query"][1, 0, 0, 0] = value
-        out = {name: np.empty_like(array) for name, array in single.items()}
-        found.append([engine.risk_and_gradient(model, batch, single, out), *out.values()])
-    assert not np.isfinite([risks[1] for risks, *_ in found[1:]]).any()
-    for other in found[1:]:
-        for one, two in zip(found[0], other, strict=True):
-            assert np.array_equal(one[[0, 2]], two[[0, 2]])
+    contexts, model, batch = example()
+    single, engine = parameters(model, "joint"), CompiledEngine(contexts)
+    agreement.assert_a_diverged_seed_is_alone(engine, model, batch, single, (np.nan, np.inf))
 
 
 def test_large_scores_do_not_overflow():
     """Softmax of scores in the thousands is a maximum."""
-    mix, n = mixture(SHAPES[0])
-    contexts = GaussianContexts(mix, n)
-    model = Softmax(mix.dim, mix.tasks, 1, 2)
+    contexts, model, batch = example()
     single = parameters(model, "joint", 1.0)
     single["query"] *= 1000
-    batch = contexts.sequences(Stream.TRAINING, 0, 100)
     exact = {name: torch.from_numpy(value).double() for name, value in single.items()}
     errors = CompiledEngine(contexts).errors(model, single, batch)
     expected = DoubleEngine(contexts).errors(model, exact, batch)
@@ -260,21 +251,9 @@ def test_large_scores_do_not_overflow():
 
 @pytest.mark.parametrize("threads", [2, 8])
 def test_threads_and_blocks_of_seeds_change_no_bit(threads: int):
-    mix, n = mixture(SHAPES[0])
-    contexts = GaussianContexts(mix, n)
-    model = Softmax(mix.dim, mix.tasks, 1, 2)
+    contexts, model, batch = example()
     single = parameters(model, "joint_heads")
-    batch = contexts.sequences(Stream.TRAINING, 0, 100)
-
-    def found(engine: CompiledEngine, seeds: slice) -> list[np.ndarray]:
-        chosen = {name: array[seeds] for name, array in single.items()}
-        out = {name: np.empty_like(array) for name, array in chosen.items()}
-        return [engine.risk_and_gradient(model, batch, chosen, out), *out.values()]
-
-    whole = found(CompiledEngine(contexts), slice(None))
-    for part in (slice(None), slice(1, 2)):
-        again = found(CompiledEngine(contexts, "cpu", threads), part)
-        assert all(np.array_equal(x[part], y) for x, y in zip(whole, again, strict=True))
+    agreement.assert_threads_change_no_bit(CompiledEngine, contexts, model, batch, single, threads)
 
 
 def test_large_matrices_are_left_to_torch():
@@ -329,13 +308,9 @@ def test_batches_are_numbered_and_means_scaled():
 
 
 RECIPE = Recipe(
-    batch_size=128,
-    iterations=150,
-    lr=0.05,
-    schedule="cosine",
-    prompt_lr_factor=3,
+    batch_size=128, iterations=150, lr=0.05, schedule="cosine", prompt_lr_factor=3,
     test_contexts=4000,
-)
+)  # fmt: skip
 
 
 def runs(model: str, arms: list[str], layers: int = 1) -> list[Run]:
@@ -375,7 +350,7 @@ def test_one_token_tells_plain_nothing_of_the_query(trained):
     torch.testing.assert_close(*predicted, rtol=1e-12, atol=1e-12)
 
 
-def test_prompts_are_heard(trained):
+def test_prompts_lower_the_risk(trained):
     """Also one of zeros, which linear attention would not see: without, no risk is below 1 here."""
     row = best(trained["zero_prompt"])
     assert row["normalized"] < 1 - 4 * row["normalized_se"]

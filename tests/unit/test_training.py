@@ -15,10 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from decoupling import engines, models
+from decoupling import engines
 from decoupling.engines.gram_torch import TorchEngine
 from decoupling.files import atomic_path
 from decoupling.models.arms import ARMS
+from decoupling.models.base import Model
 from decoupling.models.curve import Curve
 from decoupling.problem.gram import GramBatch
 from decoupling.problem.moments import batch_moments
@@ -333,19 +334,25 @@ def test_one_layer_and_deeper_runs_in_the_order_of_asking():
     assert rows == train(CONTEXTS, deep, [0]) + train(CONTEXTS, exact, [0])
 
 
+def poison(monkeypatch) -> None:
+    """Seed 2 starts with a weight that is not a number."""
+    initial = Model.initial_values
+
+    def poisoned(*args) -> dict[str, np.ndarray]:
+        values = initial(*args)
+        if "query" in values:
+            values["query"][2].flat[0] = math.nan
+        return values
+
+    monkeypatch.setattr(Model, "initial_values", poisoned)
+
+
 @pytest.mark.parametrize("arm", ["plain", "joint", "joint_heads"])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_diverged_seed_is_recorded_and_alone(engine: str, arm: str, monkeypatch, caplog):
     runs = runs_of(engine, (arm,))
     healthy = by_seed(train(CONTEXTS, runs, range(4)), arm)
-    initial = models.Model.initial_values
-
-    def poisoned(*args) -> dict[str, np.ndarray]:
-        values = initial(*args)
-        values["query"][2].flat[0] = math.nan
-        return values
-
-    monkeypatch.setattr(models.Model, "initial_values", poisoned)
+    poison(monkeypatch)
     with caplog.at_level(logging.WARNING):
         rows = by_seed(train(CONTEXTS, runs, range(4)), arm)
     assert rows[2]["status"] == "diverged"
@@ -363,17 +370,17 @@ def test_fine_tuning_a_diverged_plain_is_diverged(monkeypatch):
     assert [row["iterations"] for row in rows] == [10] * 4
 
 
-RACE = replace(DEEP, iterations=40, halve_at=(0.25, 0.5), halving_group=4)
+HALVED = replace(DEEP, iterations=40, halve_at=(0.25, 0.5), halving_group=4)
 
 
-def race_runs(*arms: str) -> list[Run]:
-    return [run_of("attention", 2, arm, RACE) for arm in arms]
+def halved_runs(*arms: str) -> list[Run]:
+    return [run_of("attention", 2, arm, HALVED) for arm in arms]
 
 
 @pytest.mark.parametrize("warmup", [0.0, 0.8])
 def test_the_worse_half_stops(warmup: float):
     """By the geometric mean of the risks so far, with the means as they were."""
-    recipe = replace(RACE, means_warmup=warmup)
+    recipe = replace(HALVED, means_warmup=warmup)
     run = run_of("attention", 2, "joint", recipe)
     rows = by_seed(train(CONTEXTS, [run], range(8)), "joint")
     free = scratch_state(replace(run, recipe=replace(recipe, halve_at=())), range(8))
@@ -401,19 +408,19 @@ def test_the_worse_half_stops(warmup: float):
         assert [(rows[s]["status"], rows[s]["iterations"]) for s in seeds] == [("ok", 40)]
 
 
-def test_who_wins_is_trained_as_without_a_race():
-    run = run_of("attention", 2, "joint", RACE)
-    raced = by_seed(train(CONTEXTS, [run], range(4)), "joint")
+def test_the_last_seed_is_trained_as_without_halving():
+    run = run_of("attention", 2, "joint", HALVED)
+    halved = by_seed(train(CONTEXTS, [run], range(4)), "joint")
     free = by_seed(
-        train(CONTEXTS, [replace(run, recipe=replace(RACE, halve_at=()))], range(4)), "joint"
+        train(CONTEXTS, [replace(run, recipe=replace(HALVED, halve_at=()))], range(4)), "joint"
     )
-    (winner,) = (seed for seed, row in raced.items() if row["status"] == "ok")
+    (winner,) = (seed for seed, row in halved.items() if row["status"] == "ok")
     # sums over arrays of another shape
-    assert raced[winner]["risk"] == pytest.approx(free[winner]["risk"], rel=1e-12)
+    assert halved[winner]["risk"] == pytest.approx(free[winner]["risk"], rel=1e-12)
 
 
-def test_groups_race_by_seed_number_whatever_the_job():
-    runs = race_runs("plain", "finetune", "joint")
+def test_groups_are_halved_by_seed_number_whatever_the_job():
+    runs = halved_runs("plain", "finetune", "joint")
     together = train(CONTEXTS, runs, range(8))
     apart = train(CONTEXTS, runs, range(4)) + train(CONTEXTS, runs, range(4, 8))
 
@@ -425,8 +432,8 @@ def test_groups_race_by_seed_number_whatever_the_job():
 
 
 def test_fine_tuning_only_of_finished_plain_seeds():
-    tuned = replace(run_of("attention", 2, "finetune", RACE), recipe=replace(RACE, halve_at=()))
-    rows = train(CONTEXTS, [*race_runs("plain"), tuned], range(8))
+    tuned = replace(run_of("attention", 2, "finetune", HALVED), recipe=replace(HALVED, halve_at=()))
+    rows = train(CONTEXTS, [*halved_runs("plain"), tuned], range(8))
     finished = {s for s, row in by_seed(rows, "plain").items() if row["status"] == "ok"}
     assert len(finished) == 2
     for seed, row in by_seed(rows, "finetune").items():
@@ -434,9 +441,9 @@ def test_fine_tuning_only_of_finished_plain_seeds():
         assert (row["status"], row["iterations"]) == expected
 
 
-def test_fine_tuning_of_all_seeds_of_a_plain_that_does_not_race():
-    plain, tuned, joint = race_runs("plain", "finetune", "joint")
-    plain = replace(plain, recipe=replace(RACE, halve_at=()))
+def test_fine_tuning_of_all_seeds_of_a_plain_that_is_not_halved():
+    plain, tuned, joint = halved_runs("plain", "finetune", "joint")
+    plain = replace(plain, recipe=replace(HALVED, halve_at=()))
     rows = train(CONTEXTS, [plain, tuned, joint], range(8))
     finished = {
         arm: sum(row["status"] == "ok" for row in by_seed(rows, arm).values())
@@ -445,23 +452,15 @@ def test_fine_tuning_of_all_seeds_of_a_plain_that_does_not_race():
     assert finished == {"plain": 8, "finetune": 8, "joint": 2}
 
 
-def test_fine_tuning_does_not_race_again():
-    rows = train(CONTEXTS, race_runs("plain", "finetune"), range(8))
+def test_fine_tuning_is_not_halved_again():
+    rows = train(CONTEXTS, halved_runs("plain", "finetune"), range(8))
     found = {seed for seed, row in by_seed(rows, "finetune").items() if row["status"] == "ok"}
     assert found == {s for s, row in by_seed(rows, "plain").items() if row["status"] == "ok"}
 
 
-def test_a_diverged_seed_loses_its_race_and_is_called_diverged(monkeypatch):
-    initial = models.Model.initial_values
-
-    def poisoned(*args) -> dict[str, np.ndarray]:
-        values = initial(*args)
-        if "query" in values:
-            values["query"][2].flat[0] = math.nan
-        return values
-
-    monkeypatch.setattr(models.Model, "initial_values", poisoned)
-    found = train(CONTEXTS, race_runs("plain", "finetune"), range(4))
+def test_a_diverged_seed_is_stopped_and_called_diverged(monkeypatch):
+    poison(monkeypatch)
+    found = train(CONTEXTS, halved_runs("plain", "finetune"), range(4))
     rows, tuned = by_seed(found, "plain"), by_seed(found, "finetune")
     assert (rows[2]["status"], rows[2]["iterations"]) == ("diverged", 10)
     assert (tuned[2]["status"], tuned[2]["iterations"]) == ("diverged", 0)
@@ -469,9 +468,9 @@ def test_a_diverged_seed_loses_its_race_and_is_called_diverged(monkeypatch):
     assert (counts.count("ok"), counts.count("stopped")) == (1, 2)
 
 
-def test_a_seed_that_its_last_step_ruined_does_not_win(monkeypatch):
+def test_a_seed_that_its_last_step_ruined_is_stopped(monkeypatch):
     """It was the best so far, and what is left of it is not a number."""
-    run = run_of("attention", 2, "joint", RACE)
+    run = run_of("attention", 2, "joint", HALVED)
     state = scratch_state(run, range(4))
     state.log_risk[:] = [0.0, 1.0, 2.0, 3.0]
     state.theta[0, 5] = np.nan
@@ -481,18 +480,11 @@ def test_a_seed_that_its_last_step_ruined_does_not_win(monkeypatch):
 
 
 @pytest.mark.parametrize("stop_at", [15, 25, 38, 55])
-def test_interrupted_races_go_on_to_identical_rows(stop_at: int, monkeypatch, tmp_path):
+def test_interrupted_halving_goes_on_to_identical_rows(stop_at: int, monkeypatch, tmp_path):
     """Gradients are cut by the running risk, so that it must be restored too."""
-    cut = replace(RACE, clip_ratio=0.01)
+    cut = replace(HALVED, clip_ratio=0.01)
     runs = [run_of("attention", 2, arm, cut) for arm in ("plain", "finetune")]
-    expected = train(CONTEXTS, runs, range(8))
-    checkpoint = partial(Checkpoint, tmp_path / "job.checkpoint", "stamp", every_seconds=0)
-    with monkeypatch.context() as patch:
-        count_steps(patch, stop_at)
-        with pytest.raises(InterruptError):
-            train(CONTEXTS, runs, range(8), checkpoint=checkpoint())
-    again = train(CONTEXTS, runs, range(8), checkpoint=checkpoint())
-    assert [repr(row) for row in again] == [repr(row) for row in expected]
+    check_resumed(runs, range(8), stop_at, monkeypatch, tmp_path)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -545,6 +537,20 @@ def count_steps(monkeypatch, stop_at: int | None = None) -> list[str]:
     return taken
 
 
+def check_resumed(runs: list[Run], seeds: range, stop_at: int, monkeypatch, folder) -> list[str]:
+    """Interrupt at a step and resume: the rows are the same. The runs of the resumed steps."""
+    expected = train(CONTEXTS, runs, seeds)
+    checkpoint = partial(Checkpoint, folder / "job.checkpoint", "stamp", every_seconds=0)
+    with monkeypatch.context() as patch:
+        count_steps(patch, stop_at)
+        with pytest.raises(InterruptError):
+            train(CONTEXTS, runs, seeds, checkpoint=checkpoint())
+    taken = count_steps(monkeypatch)
+    again = train(CONTEXTS, runs, seeds, checkpoint=checkpoint())
+    assert [repr(row) for row in again] == [repr(row) for row in expected]  # NaN is not itself
+    return taken
+
+
 @pytest.mark.parametrize("stop_at", [13, 47, 70, 85])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_interrupted_training_goes_on_to_identical_rows(engine, stop_at, monkeypatch, tmp_path):
@@ -553,31 +559,14 @@ def test_interrupted_training_goes_on_to_identical_rows(engine, stop_at, monkeyp
     Saved at every iteration, a resumed run repeats at most the one that was interrupted.
     """
     runs = runs_of(engine, ("plain", "finetune", "joint"))
-    expected = train(CONTEXTS, runs, range(3))
-
-    def checkpoint() -> Checkpoint:
-        return Checkpoint(tmp_path / "job.checkpoint", "stamp", every_seconds=0)
-
-    with monkeypatch.context() as patch:
-        count_steps(patch, stop_at)
-        with pytest.raises(InterruptError):
-            train(CONTEXTS, runs, range(3), checkpoint=checkpoint())
-    taken = count_steps(monkeypatch)
-    assert train(CONTEXTS, runs, range(3), checkpoint=checkpoint()) == expected
+    taken = check_resumed(runs, range(3), stop_at, monkeypatch, tmp_path)
     assert 90 - stop_at <= len(taken) <= 90 - stop_at + 1
 
 
 def test_interrupted_in_the_second_engine_the_first_is_not_trained_again(monkeypatch, tmp_path):
     """60 steps of one layer, then 30 of two."""
     runs = runs_of("exact", ("plain", "finetune")) + runs_of("deep", ("plain",))
-    expected = train(CONTEXTS, runs, range(2))
-    checkpoint = partial(Checkpoint, tmp_path / "job.checkpoint", "stamp", every_seconds=0)
-    with monkeypatch.context() as patch:
-        count_steps(patch, stop_at=77)
-        with pytest.raises(InterruptError):
-            train(CONTEXTS, runs, range(2), checkpoint=checkpoint())
-    taken = count_steps(monkeypatch)
-    assert train(CONTEXTS, runs, range(2), checkpoint=checkpoint()) == expected
+    taken = check_resumed(runs, range(2), 77, monkeypatch, tmp_path)
     assert taken == ["attention/2/plain"] * 13
 
 
@@ -591,7 +580,7 @@ def test_divergence_survives_a_checkpoint(tmp_path):
     assert other.diverged_at.tolist() == [-1, 20, -1]
 
 
-def written(path, stamp: str = "stamp") -> bytes:
+def written(path, stamp: str) -> bytes:
     progress = {"stage": "?", "iteration": 1, "finished": []}
     Checkpoint(path, stamp, 60).save(progress, {"theta": np.arange(9.0)})
     return path.read_bytes()
@@ -624,23 +613,15 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_unreadable_checkpoint_is_ignored_with_a_warning(damage: str, tmp_path, caplog):
-    path = tmp_path / "job.checkpoint"
-    path.write_bytes(DAMAGE[damage](written(path)))
+@pytest.mark.parametrize("damage", [*DAMAGE, "foreign"])
+def test_useless_checkpoint_is_ignored_with_a_warning(damage: str, tmp_path, caplog):
+    path, foreign = tmp_path / "job.checkpoint", damage == "foreign"
+    whole = written(path, "another stamp" if foreign else "stamp")
+    path.write_bytes(whole if foreign else DAMAGE[damage](whole))
     runs = runs_of("exact", ("plain",))
     rows = train(CONTEXTS, runs, [0], checkpoint=Checkpoint(path, "stamp", 60))
     assert rows == train(CONTEXTS, runs, [0])
-    assert f"{path}: not readable" in caplog.text
-
-
-def test_foreign_checkpoint_is_ignored_with_a_warning(tmp_path, caplog):
-    path = tmp_path / "job.checkpoint"
-    written(path, "another stamp")
-    runs = runs_of("exact", ("plain",))
-    rows = train(CONTEXTS, runs, [0], checkpoint=Checkpoint(path, "stamp", 60))
-    assert rows == train(CONTEXTS, runs, [0])
-    assert f"{path}: of another" in caplog.text
+    assert f"{path}: {'of another' if foreign else 'not readable'}" in caplog.text
 
 
 def test_checkpoint_file(tmp_path):

@@ -9,7 +9,6 @@ from .conftest import Project
 
 
 def test_problems_are_named_and_nothing_is_written(project: Project) -> None:
-    """Several at once, a line each."""
     config = project.config
     config["colour"] = "red"
     config["settings"]["one"]["weights"] = [0.3, 0.6]

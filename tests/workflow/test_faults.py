@@ -13,9 +13,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from .conftest import Project
+from .conftest import Project, copy_sources, tiny_config
 
 RUN = "data/smoke/runs/one/n4/seeds0-1.parquet"
+ENVIRONMENT = os.environ | {"CHECKPOINT_SECONDS": "0.1", "OMP_NUM_THREADS": "1"}
 
 
 def long_training(project: Project, iterations: int) -> None:
@@ -33,26 +34,32 @@ def train_command(project: Project) -> list[str]:
     return ["bash", "-c", f"exec {sys.executable} {command}"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("chain", range(5))
-def test_four_random_kills_then_the_same_bytes(project: Project, chain: int) -> None:
-    """A job killed at random moments, again and again, ends as an uninterrupted one."""
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, list[str], bytes]:
+    """A project, the command that makes RUN, and what it makes if nothing kills it."""
+    project = copy_sources(tmp_path_factory.mktemp("kills") / "project")
+    project.write_config(tiny_config())
     long_training(project, 2000)
     command = train_command(project)
-    output = project.path / RUN
-    environment = os.environ | {"CHECKPOINT_SECONDS": "0.1", "OMP_NUM_THREADS": "1"}
+    subprocess.run(command, cwd=project.path, env=ENVIRONMENT, check=True, stderr=-3)
+    return project, command, (project.path / RUN).read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chain", range(5))
+def test_four_random_kills_then_the_same_bytes(uninterrupted, chain: int) -> None:
+    """A job killed at random moments, again and again, ends as an uninterrupted one."""
+    project, command, expected = uninterrupted
+    (project.path / RUN).unlink()
     moments = random.Random(f"{os.getpid()}/{chain}")
     for _ in range(4):
-        process = subprocess.Popen(command, cwd=project.path, env=environment, stderr=-3)
+        process = subprocess.Popen(command, cwd=project.path, env=ENVIRONMENT, stderr=-3)
         time.sleep(moments.uniform(0, 3))
         process.send_signal(moments.choice([signal.SIGKILL, signal.SIGTERM]))
         process.wait()
-    subprocess.run(command, cwd=project.path, env=environment, check=True, stderr=-3)
-    resumed = output.read_bytes()
+    subprocess.run(command, cwd=project.path, env=ENVIRONMENT, check=True, stderr=-3)
     assert not list(project.path.rglob("*.checkpoint"))
-    output.unlink()
-    subprocess.run(command, cwd=project.path, env=environment, check=True, stderr=-3)
-    assert resumed == output.read_bytes()
+    assert (project.path / RUN).read_bytes() == expected
 
 
 def test_truncated_run_is_named_with_its_remedy(done: Project) -> None:

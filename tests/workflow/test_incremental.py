@@ -67,7 +67,7 @@ def test_more_seeds_and_another_n_train_only_those(done: Project) -> None:
 def test_edit_to_how_settings_are_read_trains_nothing(done: Project) -> None:
     """As long as the numbers are the same, and however the config writes them."""
     done.edit("scripts/decoupling/sources/gaussian/block.py")
-    done.edit("scripts/decoupling/errors.py")
+    done.edit("scripts/decoupling/validation.py")
     config = done.config
     config["settings"]["one"] |= {"means": [[1.0, 1.0], -0.5], "sigma_x": "identity"}
     done.write_config(config)
@@ -226,11 +226,12 @@ def test_switching_protocols_retrains_nothing(done: Project) -> None:
     config["protocol"] = "other"
     done.write_config(config)
     assert done.planned()["train"] == 4
-    done.snakemake()
+    figures = ("figures/one.pdf", "figures/two.pdf")
+    done.snakemake(*figures)
     before = {path: path.read_bytes() for path in done.path.glob("data/smoke/**/*.parquet")}
     config["protocol"] = "smoke"
     done.write_config(config)
-    assert set(done.planned()) == {"figure"}
+    assert done.planned(*figures) == {"figure": 2}
     assert before == {path: path.read_bytes() for path in before}
 
 

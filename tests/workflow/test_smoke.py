@@ -4,18 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from decoupling.tables import (
-    BAYES,
-    HELD_OUT,
-    IDENTITY,
-    PROMPT_SHARE,
-    REAL,
-    RISKS,
-    RUNS,
-    SAMPLED,
-    SCOREBOARD,
-    THEORY,
-)
+from decoupling import tables
 from decoupling.theory.theorems import CLOSED_FORMS
 
 from .conftest import Project, copy_sources
@@ -55,16 +44,16 @@ def test_every_figure_is_made(smoke: Project) -> None:
 @pytest.mark.parametrize(
     ("pattern", "schema"),
     [
-        ("smoke/runs/*/*/*", RUNS),
-        ("smoke/risks/*", RISKS),
-        ("theory/*", THEORY),
-        ("bayes/*", BAYES),
-        ("identity/*", IDENTITY),
-        ("sampled/*/*", SAMPLED),
-        ("smoke/held_out/*", HELD_OUT),
-        ("smoke/real/*", REAL),
-        ("smoke/prompt_share/*", PROMPT_SHARE),
-        ("smoke/scoreboard", SCOREBOARD),
+        ("smoke/runs/*/*/*", tables.RUNS),
+        ("smoke/risks/*", tables.RISKS),
+        ("theory/*", tables.THEORY),
+        ("bayes/*", tables.BAYES),
+        ("identity/*", tables.IDENTITY),
+        ("sampled/*/*", tables.SAMPLED),
+        ("smoke/held_out/*", tables.HELD_OUT),
+        ("smoke/real/*", tables.REAL),
+        ("smoke/prompt_share/*", tables.PROMPT_SHARE),
+        ("smoke/scoreboard", tables.SCOREBOARD),
     ],
 )
 def test_tables_keep_their_columns(smoke: Project, pattern: str, schema) -> None:

@@ -99,7 +99,7 @@ def identity(data: Any) -> Rows:
 
 
 def softmax(data: Any) -> Iterator[tuple[str, int, pd.Series, pd.Series, pd.Series]]:
-    """Data and n; by arm, normalised risks, their errors and linear attention's theorems."""
+    """Name, n; by arm, normalised risks, their errors and linear attention's theorems."""
     theorem = theorems(data)
     for setting, name in SOFTMAX.items():
         for n, rows in data.softmax[data.softmax.setting == setting].groupby("n"):
@@ -219,7 +219,7 @@ def real_units(data: Any) -> Rows:
     digits=3,
 )
 def real_risks(data: Any) -> Rows:
-    """Risks of the reduced model, which has the theorems; with heads, of attention."""
+    """Predicted and held-out risks. The theorems are of the reduced model, except with heads."""
     for setting, rows in by_setting(data):
         own = rows[rows.n == 5].set_index(["model", "arm"])
         for arm in ("plain", "finetune", "shared", "joint", "joint_heads"):

@@ -13,7 +13,7 @@ from .. import figures, models, sources
 from ..config import Config
 from ..config.protocols import Protocol, RecipeBlock, recipe_names
 from ..config.settings import Block, Setting
-from ..errors import InputError, is_finite, is_integer
+from ..errors import InputError
 from ..figures import Figure
 from ..figures.explorer import SYMBOLS
 from ..figures.lines import COMPUTED
@@ -21,6 +21,7 @@ from ..models.arms import ARMS
 from ..models.curve import Curve
 from ..train import optimisers
 from ..train.recipe import ARM_KEYS, BATCH_STEP, KEYS, Recipe
+from ..validation import is_finite, is_integer
 from .messages import schema_text
 
 SCOREBOARD = "scoreboard"  # the name of the figure that every config has

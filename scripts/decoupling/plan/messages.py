@@ -7,7 +7,7 @@ from typing import Any
 
 from jsonschema.exceptions import ValidationError
 
-from ..errors import is_finite, is_number, number_as_text
+from ..validation import is_finite, is_number, number_as_text
 
 RENAMED = {  # former keys of the config
     "race": "halve_at",

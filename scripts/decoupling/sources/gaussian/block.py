@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import Problems, is_finite, is_integer, is_number, number_as_text
 from ...problem.mixture import TaskMixture
+from ...validation import Problems, is_finite, is_integer, is_number, number_as_text
 
 WEIGHT_SUM_TOLERANCE = 1e-9
 SYMMETRY_TOLERANCE = 1e-10

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import Problems
+from ...validation import Problems
 
 SIZES = (1e-100, 1e100)  # of a column's largest entry, so that squares and sums do not overflow
 MISSING = ("", "na", "nan", "null", "none", ".")  # of numbers; labels may have these names
