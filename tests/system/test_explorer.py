@@ -500,20 +500,29 @@ def test_nothing_is_loaded_from_elsewhere(page: Browser) -> None:
 
 
 def test_a_slider_redraws_at_once(page: Browser, project: Project) -> None:
-    """Work of a frame or two, 33 ms, where nothing else runs; five times that is let pass here."""
+    """Theory, controls and chart after a slider's move take no longer than five times what Plotly alone
+    takes for the same chart from nothing; both are measured here, as machines differ."""
     script = """
         const range = document.querySelector('input[type=range][data-key="means.0"]');
-        const times = [];
+        const plot = document.querySelector(".js-plotly-plot");
+        const redraws = [], drawings = [];
+        const frame = (times, draw) => new Promise(resolve => requestAnimationFrame(() => {
+            const begin = performance.now();
+            draw();
+            setTimeout(() => { times.push(performance.now() - begin); resolve(); });
+        }));
         for (let i = 0; i < 30; i++) {
-            const drawn = new Promise(resolve => requestAnimationFrame(() => {
-                const begin = performance.now();
-                setTimeout(() => { times.push(performance.now() - begin); resolve(); });
-            }));
+            const drawn = frame(redraws, () => {});
             range.value = -2 + 0.1 * i;
             range.dispatchEvent(new Event("input", { bubbles: true }));  // draws in the same frame
             await drawn;
+            const place = plot.parentNode.insertBefore(document.createElement("div"), plot);
+            const chart = structuredClone([plot.data, plot.layout]);
+            await frame(drawings, () => Plotly.newPlot(place, ...chart));
+            Plotly.purge(place);
+            place.remove();
         }
-        return times;"""
+        return { redraws, drawings };"""
     for link in ("preset=fig2c", "d=30&weights=0.3,0.7&means=1,2&covs=1,2&n=1,1000"):
         visit(page, project, link)
         page.run(
@@ -521,5 +530,6 @@ def test_a_slider_redraws_at_once(page: Browser, project: Project) -> None:
             f"(async () => {{ {script} }})().then(times => window.measured = times)"
         )
         times = page.wait_for("window.measured")
-        print(f"{link}: redraw {statistics.median(times):.0f} ms, at most {max(times):.0f} ms")
-        assert statistics.median(times) < 165
+        redraw, drawing = (statistics.median(times[key]) for key in ("redraws", "drawings"))
+        print(f"{link}: redraw {redraw:.0f} ms, Plotly alone from nothing {drawing:.0f} ms")
+        assert redraw < 5 * drawing
