@@ -1,4 +1,4 @@
-"""Batches of Gram matrices, in torch with autograd, on any device: on GPUs, and in tests of kernels.
+"""Batches of Gram matrices, in torch with autograd, on any device: on GPUs, and to test kernels.
 
 The layers of `models.deep_attention` are written out on vectors; contexts are the last, contiguous
 axis and come in blocks that stay in cache, so that the weights of one seed meet a block as one
