@@ -16,7 +16,7 @@ from ..kernels import compiled, layers
 from ..kernels.layers import BLOCK, program
 from ..models.deep_attention import Layers
 from ..problem.gram import GramBatch
-from .base import BatchEngine
+from .base import BatchEngine, grams_at_a_time
 from .blocks import BlockEngine, by_seeds, cut, owners, shares
 
 
@@ -48,6 +48,7 @@ class CompiledEngine(BlockEngine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
         draw, importance = contexts.batch, contexts.importance_batch
         super().__init__(draw, contexts.spec.noise_var, blocks, threads, importance)
+        self.chunk = grams_at_a_time(contexts.spec.dim)
         self._sigma_x = contexts.spec.sigma_x.astype(np.float32).ravel()
 
     def _pass(

@@ -21,6 +21,7 @@ from ..train.recipe import Run
 
 SEQUENCES = ("sequences", "softmax")  # engines that train on tokens
 BATCH = 8192  # contexts, as large as batches are
+MOST_MB = 100_000  # that a job may ask for
 CLUSTERS = 300  # for memory; how many there are is in the file
 MADE = sources.blocks()["table"].MADE  # data/tables/<name>.csv
 
@@ -137,25 +138,27 @@ def optimisers(protocol: Protocol, setting: Setting) -> list[str]:
 
 
 def mem_mb(protocol: Protocol, setting: Setting) -> int:
-    """For d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
+    """For d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more; three layers 900 MB for
+    d = 50 and 1.3 GB for d = 100."""
     base = 1000 if all(curve.model_class.exact() for curve in setting.curves) else 2000
-    dim, _ = setting.shape
+    return base + sum(growing_mb(protocol, setting).values())
+
+
+def growing_mb(protocol: Protocol, setting: Setting) -> dict[str, int]:
+    """What a training job asks for besides, by what one would change to have less."""
+    dim, tasks = setting.shape
     # What grows with n: the tokens of a batch, where sequences are trained on.
     sequences = any(curve.model_class.engine in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
     deep = any(curve.layers > 1 for curve in setting.curves)
-    grams = (dim + 1) ** 2 * 4 * 10 * BATCH / 1e6 if deep else 0  # a batch, and layers of it
-    return base + _moments_mb(protocol, setting) + round(tokens + grams)
-
-
-def _moments_mb(protocol: Protocol, setting: Setting) -> int:
-    """What grows with d in one layer: a dozen matrices of every seed and task; and of batches the
-    fourth moments, with tables on the way to them, four a task."""
-    dim, tasks = setting.shape
+    grams = (dim + 1) ** 2 * 4 * 5 * BATCH / 1e6 if deep else 0  # a batch, and what it is made of
+    # In one layer: a dozen matrices of every seed and task; and of batches the fourth moments, with
+    # tables on the way to them, four a task.
     runs = [run for run in setting_runs(protocol, setting) if run.curve.model_class.exact()]
     fourth = any(run.recipe.batch_size != "exact" for run in runs)
-    matrices = 12 * (protocol.seeds_per_job + tasks) * (dim + 1) ** 2
-    return round(8 * (matrices + fourth * 4 * tasks * (dim + 1) ** 4) / 1e6)
+    matrices = 12 * (protocol.seeds_per_job + tasks) * (dim + 1) ** 2 * 8 / 1e6
+    moments = 8 * fourth * 4 * tasks * (dim + 1) ** 4 / 1e6
+    return {"n": round(tokens), "d": round(grams + matrices), "batch_size": round(moments)}
 
 
 def theory_mb(setting: Setting) -> int:

@@ -86,6 +86,8 @@ def _with_varied(config: Config, raw: Block) -> Config:
     found += checks.option_problems(raw)
     found += checks.recipe_problems(config, [*config.settings.values(), *varied])
     found += checks.taken_problems(raw)
+    if not found:
+        found += checks.size_problems(config, [*config.settings.values(), *varied])
     if found:
         raise InputError([str(problem) for problem in found])
     parts = [part for setting in config.settings.values() for part in setting.parts.values()]
