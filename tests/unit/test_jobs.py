@@ -102,6 +102,37 @@ def test_exact_training_of_one_layer_is_small_at_any_size(config):
     assert jobs.theory_mb(setting) < 1000
 
 
+# Seconds of a core and MB of an n: table, d, K and n.
+TABLES = {
+    ("theory", 50, 2, 50): (0.29, 82),
+    ("theory", 100, 2, 100): (0.64, 107),
+    ("theory", 100, 20, 100): (2.30, 139),
+    ("theory", 200, 2, 200): (3.33, 286),
+    ("bayes", 50, 2, 50): (6.42, 361),
+    ("bayes", 50, 2, 500): (6.81, 361),
+    ("bayes", 100, 2, 100): (28.0, 1218),
+}
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: "-".join(map(str, table)))
+def test_computed_tables_ask_for_what_they_take(table):
+    name, d, tasks, n = table
+    seconds, megabytes = TABLES[table]
+    block = dict(d=d, weights=[1 / tasks] * tasks, means=[0] * tasks, covs=[1] * tasks, n=[n])
+    asked_mb, minutes = (ask(Setting.read("large", block)) for ask in jobs.COMPUTED[name])
+    assert megabytes < asked_mb < megabytes + 1000
+    assert (10 * 60 + 60 * minutes) > 2 * seconds  # rules add ten minutes
+    assert 60 * minutes < 10 * seconds
+
+
+def test_only_what_takes_seconds_stays_on_a_login_node(config):
+    assert not any(jobs.computed(config, table, large=True) for table in jobs.COMPUTED)
+    block = dict(d=100, weights=[0.5] * 2, means=[0] * 2, covs=[1] * 2, n=[50, 100])
+    setting = Setting.read("large", block)
+    assert not jobs.is_large("theory", setting)
+    assert jobs.is_large("bayes", setting)
+
+
 def test_further_attempts_ask_for_more_time_up_to_a_day(config):
     protocol, setting = config.protocols["laptop"], config.settings["figA2c"]
     first, second = (duration.minutes(protocol, setting, 20, attempt) for attempt in (1, 2))

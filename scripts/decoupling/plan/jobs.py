@@ -22,6 +22,7 @@ from ..train.recipe import Run
 SEQUENCES = ("sequences", "softmax")  # engines that train on tokens
 BATCH = 8192  # contexts, as large as batches are
 MOST_MB = 100_000  # that a job may ask for
+LIGHT_MB, LIGHT_MINUTES = 1000, 1  # of jobs that stay with the main process
 CLUSTERS = 300  # for memory; how many there are is in the file
 MADE = sources.blocks()["table"].MADE  # data/tables/<name>.csv
 
@@ -165,6 +166,39 @@ def theory_mb(setting: Setting) -> int:
     """A few dozen matrices of every task."""
     dim, tasks = setting.shape
     return 500 + round(8 * 40 * tasks * (dim + 1) ** 2 / 1e6)
+
+
+def bayes_mb(setting: Setting) -> int:
+    """10,000 matrices, and parts of them."""
+    dim, _ = setting.shape
+    return 500 + round(1.2 * 8 * 10_000 * dim**2 / 1e6)
+
+
+def theory_minutes(setting: Setting) -> float:
+    """Twice what it was measured to take: 0.6 s an n with d = 100, 2.3 s with 20 tasks instead of
+    two, 3.3 s with d = 200."""
+    dim, tasks = setting.shape
+    return len(setting.n) * 4e-7 * tasks * (dim + 1) ** 3 / 60
+
+
+def bayes_minutes(setting: Setting) -> float:
+    """The same: 28 s an n with d = 100 and two tasks."""
+    dim, tasks = setting.shape
+    return len(setting.n) * 3e-5 * tasks * (dim + 1) ** 3 / 60
+
+
+COMPUTED = {"theory": (theory_mb, theory_minutes), "bayes": (bayes_mb, bayes_minutes)}
+
+
+def is_large(table: str, setting: Setting) -> bool:
+    """Whether a table that is computed is too much for a login node."""
+    asked_mb, minutes = COMPUTED[table]
+    return minutes(setting) > LIGHT_MINUTES or asked_mb(setting) > LIGHT_MB
+
+
+def computed(config: Config, table: str, large: bool) -> list[str]:
+    """The settings whose mixture's table is large, or is not."""
+    return [name for name in mixtures(config) if is_large(table, config.settings[name]) == large]
 
 
 def device(protocol: Protocol, setting: Setting) -> str:
