@@ -34,8 +34,12 @@ rule figure:
         kind=lambda wildcards: figure(wildcards).kind,
         drawing=lambda wildcards: jobs.canonical_json(figure(wildcards).drawing(CONFIG)),
         note=lambda wildcards: figure(wildcards).note(CONFIG),
-        tables=lambda wildcards: jobs.canonical_json(jobs.figure_files(CONFIG, wildcards.figure)),
+        counts=lambda wildcards: [
+            f"{table}={len(files)}"
+            for table, files in jobs.figure_files(CONFIG, wildcards.figure).items()
+        ],
     shell:
         "python {params.scripts:q}/figure.py --kind {params.kind} --drawing {params.drawing:q}"
-        " --note {params.note:q} --specs {input.specs} --tables {params.tables:q}"
+        " --note {params.note:q} --specs {input.specs}"
+        " --counts {params.counts:q} --tables {input.tables}"
         " --published {params.published:q} --pdf {output.pdf} --png {output.png} 2> {log}"
