@@ -5,7 +5,7 @@
 # make test                sets up .venv and runs the tests
 # make test-all            those, and the slow ones: the whole DAG at protocol smoke, random kills
 # make torch               torch, which is large, for figures and jobs that need it; the tests do
-# make test-system         tests against a real SLURM and Chromium, which it installs (Debian, as root)
+# make test-system         tests against a real SLURM, Chromium and an S3 store, which it installs (Debian, as root)
 
 PYTHON ?= python3
 VENV := .venv

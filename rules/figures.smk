@@ -37,11 +37,15 @@ rule figure:
         plot_spec=lambda wildcards: jobs.canonical_json(figure(wildcards).plot_spec(CONFIG)),
         note=lambda wildcards: figure(wildcards).note(CONFIG),
         about=lambda wildcards: provenance.of_figure(CONFIG, wildcards.figure),
-        tables=lambda wildcards: jobs.canonical_json(jobs.figure_files(CONFIG, wildcards.figure)),
+        # not the paths themselves, which are elsewhere where a storage provider keeps the files
+        counts=lambda wildcards: jobs.canonical_json(
+            {t: len(files) for t, files in jobs.figure_files(CONFIG, wildcards.figure).items()}
+        ),
     shell:
         # on standard input, as it can be long
         "printf %s {params.about:q} |"
         " python {params.scripts:q}/figure.py --kind {params.kind} --plot-spec {params.plot_spec:q}"
-        " --note {params.note:q} --specs {input.specs} --tables {params.tables:q}"
+        " --note {params.note:q} --specs {input.specs}"
+        " --counts {params.counts:q} --tables {input.tables}"
         " --published {params.published:q} --code {params.code} --pdf {output.pdf}"
         " --png {output.png} --provenance {output.provenance} 2> {log}"

@@ -1,6 +1,7 @@
 # Needs a spec. Makes computed risks: closed forms and the numerical optimum; for figures and bounds
 # that need them, also the Bayes-optimal risk and the value of knowing the task. Random mixtures need
-# no spec.
+# no spec. Jobs that are long or need much memory have rules of their own, which
+# are submitted to a cluster.
 
 
 rule theory:
@@ -11,7 +12,7 @@ rule theory:
     log:
         "logs/theory/{setting}.log",
     wildcard_constraints:
-        setting=one_of(jobs.mixtures(CONFIG)),
+        setting=one_of(jobs.computed(CONFIG, "theory", large=False)),
     localrule: True
     conda:
         "../envs/pipeline.yaml"
@@ -27,6 +28,16 @@ rule theory:
         " --output {output.theory} 2> {log}"
 
 
+use rule theory as theory_large with:
+    wildcard_constraints:
+        setting=one_of(jobs.computed(CONFIG, "theory", large=True)),
+    localrule: False
+    resources:
+        mem_mb=lambda wildcards, attempt: attempt * jobs.theory_mb(setting(wildcards)),
+        runtime=lambda wildcards, attempt: attempt
+        * (10 + round(jobs.theory_minutes(setting(wildcards)))),
+
+
 rule bayes:
     input:
         spec="data/specs/{setting}.json",
@@ -34,10 +45,14 @@ rule bayes:
         bayes="data/bayes/{setting}.parquet",
     log:
         "logs/bayes/{setting}.log",
+    wildcard_constraints:
+        setting=one_of(jobs.computed(CONFIG, "bayes", large=False)),
     localrule: True
     conda:
         "../envs/pipeline.yaml"
     threads: 1
+    resources:
+        mem_mb=lambda wildcards: jobs.bayes_mb(setting(wildcards)),
     params:
         scripts=SCRIPTS,
         code=code("bayes.py"),
@@ -45,6 +60,16 @@ rule bayes:
     shell:
         "python {params.scripts:q}/bayes.py --spec {input.spec} --n {params.n}"
         " --output {output.bayes} 2> {log}"
+
+
+use rule bayes as bayes_large with:
+    wildcard_constraints:
+        setting=one_of(jobs.computed(CONFIG, "bayes", large=True)),
+    localrule: False
+    resources:
+        mem_mb=lambda wildcards, attempt: attempt * jobs.bayes_mb(setting(wildcards)),
+        runtime=lambda wildcards, attempt: attempt
+        * (10 + round(jobs.bayes_minutes(setting(wildcards)))),
 
 
 rule identity:

@@ -3,6 +3,7 @@ standard input, as JSON."""
 
 import json
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -18,22 +19,24 @@ def main(
     kind: Annotated[str, "the module of decoupling/figures that draws it"],
     plot_spec: Annotated[dict, "what to draw, as JSON"],
     note: Annotated[str, "small print"],
-    tables: Annotated[dict, "files by table, as JSON"],
+    counts: Annotated[dict, "the number of files of each table, in their order, as JSON"],
     code: Annotated[str, "digest of the code that draws it"],
     pdf: Path,
     png: Path,
     provenance: Path,
     specs: list[Path] = (),
+    tables: list[Path] = (),
     published: list[Path] = (),
 ) -> None:
     mixtures = [TaskMixture.from_json(path.read_text()) for path in specs]
+    files = iter(tables)
+    named = {name: list(islice(files, count)) for name, count in counts.items()}
     read = {
-        name: read_all(map(Path, tables.get(name, [])), schema)
-        for name, (schema, _) in FIGURE_TABLES.items()
+        name: read_all(named.get(name, []), schema) for name, (schema, _) in FIGURE_TABLES.items()
     }
     read["specs"] = {mix.name: mix for mix in mixtures}
     read["published"] = read_published(published)
     save(figures.load(kind).draw(plot_spec, read, note), pdf, png, code)
-    inputs = [*specs, *(Path(file) for files in tables.values() for file in files), *published]
+    inputs = [*specs, *tables, *published]
     clone = Path(__file__).resolve().parents[1]
     write_provenance(provenance, json.load(sys.stdin), code, inputs, clone)

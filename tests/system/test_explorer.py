@@ -500,7 +500,7 @@ def test_nothing_is_loaded_from_elsewhere(page: Browser) -> None:
 
 
 def test_a_slider_redraws_at_once(page: Browser, project: Project) -> None:
-    """Theory, controls and chart after a slider's move take no longer than five times what Plotly alone
+    """After a slider's move, theory, controls and chart take at most five times what Plotly alone
     takes for the same chart from nothing; both are measured here, as machines differ."""
     script = """
         const range = document.querySelector('input[type=range][data-key="means.0"]');

@@ -71,6 +71,14 @@ def interrupted_job(cluster: Cluster, project: Project) -> str:
     return job
 
 
+def use_lines(project: Project, beginnings: str) -> None:
+    """Of the profile, three that are commented out."""
+    profile = project.path / "profiles/slurm/config.yaml"
+    text, changed = re.subn(f"^# (?={beginnings})", "", profile.read_text(), flags=re.M)
+    assert changed == 3
+    profile.write_text(text)
+
+
 def resumed(project: Project) -> bool:
     log = Path(project.path / "logs/long/train/one/n1/seeds0-1.log").read_text()
     return "going on from iteration" in log
@@ -124,17 +132,24 @@ def test_cancelled_job_goes_on_in_the_next_run(
 
 def test_light_rules_as_grouped_jobs(cluster: Cluster, project: Project, local: Project) -> None:
     """The lines that the profile has for it, no longer commented out."""
-    profile = project.path / "profiles/slurm/config.yaml"
-    lines = r"^# (?=(groups|group-components|cores):)"
-    text, changed = re.subn(lines, "", profile.read_text(), flags=re.M)
-    assert changed == 3
-    profile.write_text(text)
+    use_lines(project, r"groups: \[spec=|group-components: \[before=|cores: 2 ")
     with started(project, "--", *FIGURE, "data/theory/two.parquet") as running:
         assert succeeded(project, running)
     assert "localrule" not in (project.path / "snakemake.log").read_text()
     # specs and theory of both settings, one per n, the aggregate and the figure
     assert list(cluster.jobs(project.path).values()) == ["COMPLETED"] * 4
     same_bytes(project, local, *FIGURE, *RUNS, "data/smoke/risks/one.parquet")
+
+
+def test_short_trainings_as_one_job(cluster: Cluster, project: Project, local: Project) -> None:
+    """One after another: the job asks for one core, the time of all and the memory of one."""
+    use_lines(project, r"groups: \[train=|group-components: \[short=|cores: 1 ")
+    with started(project, "--", *RUNS) as running:
+        assert succeeded(project, running)
+    (job,) = cluster.jobs(project.path)
+    assert cluster.jobs(project.path)[job] == "COMPLETED"
+    assert cluster.time_limit(job) == "1:00:00"
+    same_bytes(project, local, *RUNS)
 
 
 def test_jobs_wait_for_a_drained_node(cluster: Cluster, project: Project, local: Project) -> None:

@@ -630,3 +630,25 @@ def test_theorems_are_drawn_on_one_layer_alone():
 def test_reduced_model_has_no_curves_with_heads():
     (panel,) = panels(config(), "reduced")
     assert panel["arms"] == ["plain", "finetune", "joint"]
+
+
+LARGE = {"d": 200, "weights": [0.05] * 20, "means": [0] * 20, "covs": [1] * 20, "n": [400]}
+
+
+def test_what_no_job_has_the_memory_for_is_said_at_the_start():
+    """One line with the setting, the key and the fix; of the active protocol alone."""
+    (line,) = problems(config(settings={"large": LARGE}))
+    assert line.startswith("settings.large.d: training by p needs 1")
+    assert line.endswith(
+        "GB a job, more than 100; use a smaller d, or a protocol with batch_size: exact"
+    )
+    assert problems(config(settings={"large": LARGE}, recipe={"batch_size": "exact"})) == []
+    long = LARGE | {"models": ["softmax"], "n": [10_000]}
+    own = {"settings": {"large": long}, "protocol": {"softmax": dict(RECIPE)}}
+    (line,) = problems(config(**own))
+    assert line.startswith("settings.large.n: ")
+    assert line.endswith("use shorter n, or a smaller d")
+
+
+def test_deep_models_are_as_large_as_the_schema_allows():
+    assert problems(config(settings={"large": LARGE | {"layers": [2, 3]}})) == []

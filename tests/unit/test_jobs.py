@@ -11,7 +11,6 @@ import pytest
 from decoupling import models
 from decoupling.config.protocols import Protocol
 from decoupling.config.settings import Setting
-from decoupling.kernels import LARGEST
 from decoupling.models.base import Model
 from decoupling.plan import duration, jobs
 
@@ -48,13 +47,13 @@ STEPS = {
     ("attention", 1, 8192, 50, 50, 2, 50): 777,
     ("attention", 1, 8192, 50, 100, 2, 50): 5607,
     ("attention", 3, 512, 4, 10, 2, 50): 0.77,
-    ("attention", 3, 512, 4, 50, 2, 50): 40.6,
-    ("attention", 3, 512, 4, 100, 2, 50): 160,
+    ("attention", 3, 512, 4, 50, 2, 50): 13.6,
+    ("attention", 3, 512, 4, 100, 2, 50): 64,
     ("softmax", 1, 512, 4, 10, 2, 50): 0.94,
-    ("softmax", 1, 512, 4, 50, 2, 50): 39.3,
-    ("softmax", 1, 512, 4, 100, 2, 50): 235,
+    ("softmax", 1, 512, 4, 50, 2, 50): 5.05,
+    ("softmax", 1, 512, 4, 100, 2, 50): 13.0,
     ("softmax", 1, 512, 4, 10, 2, 500): 7.2,
-    ("softmax", 1, 512, 4, 50, 2, 500): 500,
+    ("softmax", 1, 512, 4, 50, 2, 500): 68,
     ("transformer", 2, 128, 2, 10, 2, 10): 9.4,
     ("transformer", 2, 128, 2, 50, 2, 10): 9.8,
     ("transformer", 2, 128, 2, 10, 2, 50): 34.3,
@@ -62,24 +61,36 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: "-".join(map(str, step)))
-def test_jobs_of_any_size_ask_for_what_their_steps_take(step):
-    """An hour of steps, besides the half hour that every job asks for. Not more than 20 times as
-    much: the pace of models that see more than moments has all their arms in it, this is one."""
+IMPORTANCE = {  # the same, of three layers with importance sampling, the draw among it
+    ("attention", 3, 512, 4, 10, 2, 50): 1.4,
+    ("attention", 3, 512, 4, 50, 2, 50): 36.7,
+    ("attention", 3, 512, 4, 100, 2, 50): 114,
+}
+
+
+def hours_of(step, milliseconds: float, **keys: bool) -> float:
+    """What a job asks for, besides the half hour that every job does, for an hour of steps."""
     model, layers, gradient, seeds, d, tasks, n = step
     block = dict(d=d, weights=[1 / tasks] * tasks, means=[0] * tasks, covs=[1] * tasks, n=[n])
     setting = Setting.read(
         "large", block | dict(models=[model], layers=[layers], arms=["joint_heads"])
     )
-    recipe = dict(batch_size=gradient, iterations=round(3.6e6 / STEPS[step]), lr=0.01)
+    recipe = dict(batch_size=gradient, iterations=round(3.6e6 / milliseconds), lr=0.01) | keys
     recipes = {setting.curves[0].model_class.recipe: recipe}
     protocol = Protocol.read("hour", dict(seeds=seeds, seeds_per_job=seeds) | recipes)
-    hours = (duration.minutes(protocol, setting, n, attempt=1) - 30) / 60
-    assert 1.1 < hours < 20
+    return (duration.minutes(protocol, setting, n, attempt=1) - 30) / 60
 
 
-def test_kernels_are_written_out_as_far_as_jobs_think():
-    assert duration.WRITTEN_OUT == LARGEST
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: "-".join(map(str, step)))
+def test_jobs_of_any_size_ask_for_what_their_steps_take(step):
+    """Not more than 20 times as much: the pace of models that see more than moments has all their
+    arms in it, this is one."""
+    assert 1.1 < hours_of(step, STEPS[step]) < 20
+
+
+@pytest.mark.parametrize("step", IMPORTANCE, ids=lambda step: f"d{step[4]}")
+def test_jobs_ask_for_what_importance_sampling_takes(step):
+    assert 1.1 < hours_of(step, IMPORTANCE[step], importance_sampling=True) < 20
 
 
 def test_exact_training_of_one_layer_is_small_at_any_size(config):
@@ -87,8 +98,39 @@ def test_exact_training_of_one_layer_is_small_at_any_size(config):
     block = dict(d=200, weights=[0.05] * 20, means=[0] * 20, covs=[1] * 20, n=[400])
     setting = Setting.read("large", block)
     assert 500 < jobs.mem_mb(config.protocols["laptop"], setting) < 2000
-    assert jobs.mem_mb(config.protocols["paper"], setting) > 500_000
+    assert jobs.mem_mb(config.protocols["paper"], setting) > jobs.MOST_MB
     assert jobs.theory_mb(setting) < 1000
+
+
+# Seconds of a core and MB of an n: table, d, K and n.
+TABLES = {
+    ("theory", 50, 2, 50): (0.29, 82),
+    ("theory", 100, 2, 100): (0.64, 107),
+    ("theory", 100, 20, 100): (2.30, 139),
+    ("theory", 200, 2, 200): (3.33, 286),
+    ("bayes", 50, 2, 50): (6.42, 361),
+    ("bayes", 50, 2, 500): (6.81, 361),
+    ("bayes", 100, 2, 100): (28.0, 1218),
+}
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: "-".join(map(str, table)))
+def test_computed_tables_ask_for_what_they_take(table):
+    name, d, tasks, n = table
+    seconds, megabytes = TABLES[table]
+    block = dict(d=d, weights=[1 / tasks] * tasks, means=[0] * tasks, covs=[1] * tasks, n=[n])
+    asked_mb, minutes = (ask(Setting.read("large", block)) for ask in jobs.COMPUTED[name])
+    assert megabytes < asked_mb < megabytes + 1000
+    assert (10 * 60 + 60 * minutes) > 2 * seconds  # rules add ten minutes
+    assert 60 * minutes < 10 * seconds
+
+
+def test_only_what_takes_seconds_stays_on_a_login_node(config):
+    assert not any(jobs.computed(config, table, large=True) for table in jobs.COMPUTED)
+    block = dict(d=100, weights=[0.5] * 2, means=[0] * 2, covs=[1] * 2, n=[50, 100])
+    setting = Setting.read("large", block)
+    assert not jobs.is_large("theory", setting)
+    assert jobs.is_large("bayes", setting)
 
 
 def test_further_attempts_ask_for_more_time_up_to_a_day(config):

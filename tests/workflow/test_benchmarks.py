@@ -20,6 +20,7 @@ LEAST = {  # and the rows that it prints
     "recipe --n 1 --seeds 2 --share 0": 7,
     "recipe --recipe deep --n 1 --seeds 2 --share 0": 13,
     "recipe --recipe softmax_finetune --seeds 2 --share 0": 4,
+    "sizes --dims 1 2 --repeats 1 --batch 8": 6,
 }
 MEASURED = {
     "growth": "--factors 1 --jobs 1 --settings fig2a",

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from configs import read
+from decoupling.plan import jobs
 
 from .conftest import ROOT, Project, copy_sources
 
@@ -38,8 +39,26 @@ def test_every_light_rule_can_be_grouped() -> None:
     ]
     light = {name for name, body in rules if "localrule: True" in body}
     profile = (ROOT / "profiles/slurm/config.yaml").read_text()
-    groups = re.search(r"^# groups: \[(.*)\]$", profile, re.M)
+    groups = re.search(r"^# groups: \[(spec.*)\]$", profile, re.M)
     assert light == {"all", *re.findall(r"(\w+)=", groups[1])}
+
+
+def test_large_theory_is_no_light_rule(project: Project) -> None:
+    """It is submitted, and asks for its time and memory."""
+    config = project.config
+    config["settings"]["big"] = config["settings"]["one"] | {
+        "d": 100,
+        "means": [1, 1],
+        "n": [9, 99],
+    }
+    project.write_config(config)
+    names = [f"data/{table}/{name}.parquet" for table in jobs.COMPUTED for name in ("one", "big")]
+    planned = project.planned(*names)
+    assert planned == {"spec": 2, "theory": 2, "bayes": 1, "bayes_large": 1}
+    jobs_planned = project.snakemake("--dry-run", *names).stdout.split("\n[")
+    (large,) = [job for job in jobs_planned if "rule bayes_large:" in job]
+    assert "runtime=" in large
+    assert "mem_mb=1" in large
 
 
 def test_gpu_is_asked_for_by_deeper_training_on_cuda_alone(project: Project) -> None:

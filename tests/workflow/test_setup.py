@@ -15,12 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 from decoupling.config import Config
 from decoupling.config.settings import Setting
-from decoupling.kernels import LARGEST
 from decoupling.plan import comparisons, jobs
 
 from .conftest import ROOT, Project
 
-EXACT = {"engines.moments"}  # in NumPy, for any d
 OLD = """
 import runpy, sys
 sys.version_info = (3, 10, 13)
@@ -149,9 +147,7 @@ def config() -> Config:
 
 
 def trained_by_torch(setting: Setting) -> bool:
-    engines = {name for name in jobs.modules(setting) if name.startswith("engines.")} - EXACT
-    dim, _ = setting.shape
-    return "engines.sequences" in engines or bool(engines and dim + 1 > LARGEST)
+    return "engines.sequences" in jobs.modules(setting)
 
 
 def test_torch_is_installed_for_what_needs_it(clone: Path, config: Config) -> None:

@@ -12,9 +12,15 @@ import numpy as np
 from ..problem.streams import Stream
 
 HELD_OUT = 65_536  # contexts at a time where the risk is estimated
+NUMBERS = 2 * 10**7  # in their packed Gram matrices, where these are large
 TAIL = 0.001  # of the held-out contexts
 
 Params = Mapping[str, Any]  # the engine's arrays by name, batched over seeds
+
+
+def grams_at_a_time(dim: int) -> int:
+    """Held-out contexts, where they are drawn as Gram matrices."""
+    return min(HELD_OUT, NUMBERS // ((dim + 1) * (dim + 2) // 2))
 
 
 @dataclass(frozen=True, eq=False)

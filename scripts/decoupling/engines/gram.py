@@ -1,8 +1,8 @@
 """Batches of Gram matrices: for models of layers that see a context only through its own.
 
 A model forwards `models.deep_attention.Layers`. On a CPU the arithmetic is one compiled pass, in
-single precision; torch does it on a GPU, and where matrices are too large for that. The query
-integrates out: the error of a context is (v − β)ᵀΣx(v − β).
+single precision; torch does it on a GPU. The query integrates out: the error of a context is
+(v − β)ᵀΣx(v − β).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import LARGEST, compiled, layers
+from ..kernels import compiled, layers
 from ..kernels.layers import BLOCK, program
 from ..models.deep_attention import Layers
 from ..problem.gram import GramBatch
-from .base import BatchEngine
+from .base import BatchEngine, grams_at_a_time
 from .blocks import BlockEngine, by_seeds, cut, owners, shares
 
 
@@ -48,6 +48,7 @@ class CompiledEngine(BlockEngine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
         draw, importance = contexts.batch, contexts.importance_batch
         super().__init__(draw, contexts.spec.noise_var, blocks, threads, importance)
+        self.chunk = grams_at_a_time(contexts.spec.dim)
         self._sigma_x = contexts.spec.sigma_x.astype(np.float32).ravel()
 
     def _pass(
@@ -114,7 +115,7 @@ def _gradient(
 
 
 def engine(contexts: Any, device: str = "cpu", threads: int = 1) -> BatchEngine:
-    if device == "cpu" and contexts.spec.dim + 1 <= LARGEST:
+    if device == "cpu":
         return CompiledEngine(contexts, device, threads)
     from .gram_torch import TorchEngine
 

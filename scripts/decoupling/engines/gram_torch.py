@@ -1,4 +1,4 @@
-"""Batches of Gram matrices, in torch with autograd, on any device: for GPUs and for large d.
+"""Batches of Gram matrices, in torch with autograd, on any device: on GPUs, and to test kernels.
 
 The layers of `models.deep_attention` are written out on vectors; contexts are the last, contiguous
 axis and come in blocks that stay in cache, so that the weights of one seed meet a block as one
@@ -16,6 +16,7 @@ import torch
 
 from ..models.deep_attention import Layers
 from ..problem.gram import GramBatch
+from .base import grams_at_a_time
 from .sequences import AutogradEngine, Tensors
 
 BLOCK = 512  # contexts at once: about 1 MB per vector of 50 seeds
@@ -100,6 +101,7 @@ class TorchEngine(AutogradEngine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
         draw, importance = contexts.batch, contexts.importance_batch
         super().__init__(draw, contexts.spec.noise_var, device, threads, importance)
+        self.chunk = grams_at_a_time(contexts.spec.dim)
         self._sigma_x = self.from_numpy(contexts.spec.sigma_x)
 
     def _errors(self, model: Any, batch: GramBatch, params: Tensors) -> Iterator[torch.Tensor]:

@@ -1,8 +1,7 @@
 """Batches of sequences of which a model needs the query's row of softmax attention only.
 
 A model forwards `models.softmax.SoftmaxHeads`. On a CPU the arithmetic is one compiled pass, in
-single precision; on a GPU, and where matrices are too large for that, torch does it by the model's
-`predict` (`engines.sequences`).
+single precision; on a GPU torch does it by the model's `predict` (`engines.sequences`).
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import LARGEST, compiled, softmax
+from ..kernels import compiled, softmax
 from ..kernels.softmax import BLOCK
 from ..models.softmax import SoftmaxHeads
 from ..problem.sequences import SequenceBatch, at_a_time
@@ -84,7 +83,7 @@ def _by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:
 
 
 def engine(contexts: Any, device: str = "cpu", threads: int = 1) -> BatchEngine:
-    if device == "cpu" and contexts.spec.dim + 1 <= LARGEST:
+    if device == "cpu":
         return CompiledEngine(contexts, device, threads)
     from .sequences import SequenceEngine
 

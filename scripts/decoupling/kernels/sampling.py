@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import LARGEST, compiled, simd
+from . import compiled, simd
 
 
 def pack_grams(
@@ -14,8 +14,6 @@ def pack_grams(
     entries below the diagonal row by row, `diagonal` those on it (see `problem.gram`)."""
     dim, count = beta.shape
     rank = len(diagonal)
-    if dim + 1 > LARGEST:
-        return _in_numpy(chol_x, noise, beta, below, diagonal)
     padded = max(count, simd.LANES)
     if count < padded:
         fill = ((0, 0), (0, padded - count))
@@ -28,17 +26,8 @@ def pack_grams(
 
 
 def run(size, rank, chol_x, noise, beta, below, diagonal, out, length):
-    simd.pack_grams(size, rank, chol_x, noise, beta, below, diagonal, out, length)
-
-
-def _in_numpy(
-    chol_x: np.ndarray, noise: float, beta: np.ndarray, below: np.ndarray, diagonal: np.ndarray
-) -> np.ndarray:
-    size, rank, count = len(beta) + 1, *diagonal.shape
-    factor = np.zeros((size, rank, count), np.float32)
-    factor[np.tril_indices(size, -1, rank)] = below
-    factor[range(rank), range(rank)] = diagonal
-    features = np.tensordot(chol_x, factor[:-1], axes=1)
-    labels = (beta[:, None] * features).sum(0) + np.float32(noise) * factor[-1]
-    rows = np.concatenate([features, labels[None]])
-    return np.concatenate([np.einsum("mb,jmb->jb", rows[i], rows[i:]) for i in range(size)])
+    factor = np.zeros(len(size) * len(rank) * simd.LANES, np.float32)
+    product = np.zeros_like(factor)
+    simd.pack_grams(
+        size, rank, chol_x, noise, beta, below, diagonal, factor, product, out, length
+    )  # fmt: skip

@@ -1,11 +1,12 @@
 """Small linear algebra on many contexts at once, in vector instructions.
 
 Contexts are the last, contiguous axis of every array; LANES of them go through at a time. The sizes
-of matrices are known to the compiler, so that a product is straight code: numbers that all contexts
-share stay in registers, and nothing has to be proved about what overlaps, which is where compilers
-give up on such loops. Arrays are flat, of single precision; `x`, `y`, … are positions in them; the
-rows of a vector are `stride` apart; `length` is a multiple of LANES (any for `pack_grams`). The
-`product`s at the end are of single small matrices of double precision.
+of matrices are known to the compiler: up to WRITTEN_OUT a product is straight code, and a larger
+one is loops over tiles whose sums stay in registers. Nothing has to be proved about what overlaps,
+which is where compilers give up on such loops. Arrays are flat, of single precision; `x`, `y`, …
+are positions in them, and a result does not overlap what it is made of; the rows of a vector are
+`stride` apart; `length` is a multiple of LANES (any for `pack_grams`). The `product`s at the end
+are of single small matrices of double precision.
 """
 
 from __future__ import annotations
@@ -20,27 +21,80 @@ from numba.extending import intrinsic
 LANES = 16
 FLOAT, INT = ir.FloatType(), ir.IntType(64)
 VECTOR = ir.VectorType(FLOAT, LANES)
-TILE = 6, 4  # of `outer`: with AVX-512, 24 sums and some operands are what registers can hold
+WRITTEN_OUT = 24  # straight code gets too long for larger sizes
+# Tiles: with AVX-512, 24 sums and some operands are what registers can hold.
+TILE = 6, 4  # of matrices of sums
+ROWS = 12  # of a product of a matrix and vectors
+GRAM = 6  # rows and columns of a Gram matrix, each of them with sums
+SHORT = 4  # rounds of a loop at once; sums of a loop over one index, so that none waits for another
+
+Number = ir.Value | int  # an integer in straight code, what a loop counts otherwise
 
 
 class Code:
-    """What is written for one call."""
+    """What is written for one call; without loops over `sizes` if they are small."""
 
-    def __init__(self, context, builder: ir.IRBuilder) -> None:
+    def __init__(self, context, builder: ir.IRBuilder, sizes: Sequence[int]) -> None:
         self.context, self.builder = context, builder
+        self.straight = max(sizes, default=0) <= WRITTEN_OUT
 
     def pointer(self, array_type, array) -> ir.Value:
         return self.context.make_array(array_type)(self.context, self.builder, array).data
 
     def at(self, base: ir.Value, *offsets: ir.Value | int) -> ir.Value:
         for offset in offsets:
-            place = offset if isinstance(offset, ir.Value) else INT(offset)
-            base = self.builder.gep(base, [place])
+            base = self.builder.gep(base, [_value(offset)])
         return base
 
-    def row(self, base: ir.Value, start: ir.Value, stride: ir.Value, number: int) -> ir.Value:
+    def row(self, base: ir.Value, start: Number, stride: ir.Value, number: Number) -> ir.Value:
         """Where row `number` of the vector at `start` begins."""
-        return self.at(base, start, self.builder.mul(stride, INT(number)))
+        return self.at(base, start, self.times(stride, number))
+
+    def plus(self, a: Number, b: Number) -> Number:
+        if isinstance(a, int) and isinstance(b, int):
+            return a + b
+        return self.builder.add(_value(a), _value(b))
+
+    def times(self, a: Number, b: Number) -> Number:
+        if isinstance(a, int) and isinstance(b, int):
+            return a * b
+        return self.builder.mul(_value(a), _value(b))
+
+    def halved(self, a: Number) -> Number:
+        return a // 2 if isinstance(a, int) else self.builder.lshr(a, INT(1))
+
+    def least(self, a: Number, b: Number) -> Number:
+        if isinstance(a, int) and isinstance(b, int):
+            return min(a, b)
+        a, b = _value(a), _value(b)
+        return self.builder.select(self.builder.icmp_signed("<", a, b), a, b)
+
+    def numbers(self, start: Number, stop: Number, by: int = 1) -> Iterator[Number]:
+        """From `start` to below `stop`. Like the loops that it writes, it has to be gone through to
+        its end."""
+        if self.straight:
+            yield from range(start, stop, by)
+        elif start != stop:
+            bounds = _value(start), _value(stop), INT(by)
+            with cgutils.for_range_slice(self.builder, *bounds, intp=INT) as (number, _):
+                yield number
+
+    def step(self, size: int, tile: int) -> int:
+        """In straight code everything is one tile."""
+        return size if self.straight else tile
+
+    def tiles(self, size: int, by: int, start: Number = 0) -> Iterator[tuple[Number, int]]:
+        """The numbers below `size`, from a multiple of `by` on: the first of every tile, and
+        how many are in it."""
+        left = size % by
+        for first in self.numbers(start, size - left, by):
+            yield first, by
+        if left:
+            yield size - left, left
+
+    def held(self, size: int, load: Callable[[Number], ir.Value]) -> Callable[[Number], ir.Value]:
+        """What is loaded now in straight code, and where it is used in a loop."""
+        return [load(i) for i in range(size)].__getitem__ if self.straight else load
 
     def load(self, place: ir.Value, kind: ir.VectorType = VECTOR) -> ir.Value:
         return self.builder.load(self.builder.bitcast(place, kind.as_pointer()), align=4)
@@ -77,6 +131,17 @@ class Code:
             start = self.fma(a, b, start)
         return start
 
+    def sums_of(self, size: int, *products: tuple[Callable, Callable]) -> list[ir.Value]:
+        """Σ_i left(i) · right(i) of every (left, right)."""
+        parts = 1 if self.straight else SHORT
+        found = [Sums(self, parts) for _ in products]
+        for first, count in self.tiles(size, SHORT):
+            for k in range(count):
+                i = self.plus(first, k)
+                for sums, (left, right) in zip(found, products, strict=True):
+                    sums.add(left(i), right(i), k % parts)
+        return [sums.total() for sums in found]
+
     def total(self, vector: ir.Value) -> ir.Value:
         """The sum of the lanes."""
         kind = ir.FunctionType(FLOAT, [FLOAT, VECTOR])
@@ -97,6 +162,60 @@ class Code:
             yield start
 
 
+def _value(number: Number) -> ir.Value:
+    return number if isinstance(number, ir.Value) else INT(number)
+
+
+class Sums:
+    """Vectors that loops add to, in registers as far as there are any."""
+
+    def __init__(self, c: Code, count: int, start: float = 0.0) -> None:
+        self.c = c
+        self.places = [cgutils.alloca_once(c.builder, VECTOR) for _ in range(count)]
+        for i in range(count):  # here, as the stack's place is shared by all rounds of outer loops
+            self.set(ir.Constant(VECTOR, [start] * LANES), i)
+
+    def value(self, i: int = 0) -> ir.Value:
+        return self.c.builder.load(self.places[i])
+
+    def set(self, value: ir.Value, i: int = 0) -> None:
+        self.c.builder.store(value, self.places[i])
+
+    def add(self, a: ir.Value, b: ir.Value, i: int = 0) -> None:
+        self.set(self.c.fma(a, b, self.value(i)), i)
+
+    def add_product(
+        self,
+        matrix: ir.Value,
+        columns: int,
+        first: Number,
+        vector: Callable[[Number], ir.Value],
+    ) -> None:
+        """Add Mx, of as many rows from `first` on as there are sums."""
+        for start, count in self.c.tiles(columns, SHORT):
+            for j in (self.c.plus(start, k) for k in range(count)):
+                self.add_column(matrix, columns, first, j, vector(j))
+
+    def add_column(
+        self,
+        matrix: ir.Value,
+        columns: int,
+        first: Number,
+        j: Number,
+        value: ir.Value,
+        skip: int = 0,
+    ) -> None:
+        for i in range(skip, len(self.places)):
+            place = self.c.plus(self.c.times(self.c.plus(first, i), columns), j)
+            self.add(self.c.splat(self.c.at(matrix, place)), value, i)
+
+    def total(self) -> ir.Value:
+        total = self.value()
+        for i in range(1, len(self.places)):
+            total = self.c.builder.fadd(total, self.value(i))
+        return total
+
+
 def operation(names: str) -> Callable:
     """Makes an instruction of a function (code, size, **values) that writes it.
 
@@ -111,7 +230,10 @@ def operation(names: str) -> Callable:
             signature = types.void(*kinds)
 
             def codegen(context, builder, signature, values):
-                code, given = Code(context, builder), {}
+                code = Code(
+                    context, builder, [len(x) for x in kinds if isinstance(x, types.BaseTuple)]
+                )
+                given = {}
                 for name, kind, value in zip(arguments, signature.args, values, strict=True):
                     if isinstance(kind, types.BaseTuple):
                         given[name] = len(kind)
@@ -133,15 +255,19 @@ def operation(names: str) -> Callable:
 
 
 def _multiply(c: Code, size, matrix, tape, x, y, stride, length, old=None) -> None:
-    """By pairs of rows, whose 2·size numbers stay in registers."""
-    for first in range(0, size, 2):
-        rows = range(first, min(first + 2, size))
-        numbers = [[c.splat(c.at(matrix, i * size + j)) for j in range(size)] for i in rows]
-        with c.contexts(length) as b:
-            values = [c.load(c.at(c.row(tape, x, stride, j), b)) for j in range(size)]
-            for i, row in zip(rows, numbers, strict=True):
-                start = old and c.load(c.at(c.row(tape, old, stride, i), b))
-                c.store(c.dot(row, values, start), c.at(c.row(tape, y, stride, i), b))
+    with c.contexts(length) as b:
+
+        def place(start: ir.Value, i: Number) -> ir.Value:
+            return c.at(c.row(tape, start, stride, i), b)
+
+        for first, height in c.tiles(size, c.step(size, ROWS)):
+            sums = Sums(c, height)
+            rows = [c.plus(first, k) for k in range(height)]
+            for k, i in enumerate(rows if old else ()):
+                sums.set(c.load(place(old, i)), k)
+            sums.add_product(matrix, size, first, lambda j: c.load(place(x, j)))
+            for k, i in enumerate(rows):
+                c.store(sums.value(k), place(y, i))
 
 
 @operation("size matrix tape x y stride length")
@@ -158,25 +284,51 @@ def multiply_add(c: Code, **given) -> None:
 
 def _gram(c: Code, size, grams, tape, x, y, stride, length, prompt=None, along=None) -> None:
     """Every entry of the packed upper triangle is loaded once, for its two places."""
+    by = c.step(size, GRAM)
     with c.contexts(length) as b:
-        values = [c.load(c.at(c.row(tape, x, stride, j), b)) for j in range(size)]
-        sums = [None] * size
+
+        def place(start: ir.Value, i: Number) -> ir.Value:
+            return c.at(c.row(tape, start, stride, i), b)
+
+        def entry(i: Number, j: Number) -> ir.Value:
+            return c.load(c.at(grams, b, c.times(length, packed(c, size, i, j))))
+
+        values = c.held(size, lambda j: c.load(place(x, j)))
+        start = [lambda i: ir.Constant(VECTOR, None)]
         if prompt is not None:
-            numbers = [c.splat(c.at(prompt, j)) for j in range(size)]
-            overlap = c.dot(numbers, values)
+            numbers = c.held(size, lambda j: c.splat(c.at(prompt, j)))
+            (overlap,) = c.sums_of(size, (numbers, values))
             c.store(overlap, c.at(along, b))
-            sums = [c.fma(number, overlap, None) for number in numbers]
-        entry = 0
-        for i in range(size):
-            for j in range(i, size):
-                place = c.at(grams, b, c.builder.mul(length, INT(entry)))
-                value = c.load(place)
-                sums[i] = c.fma(value, values[j], sums[i])
-                if i != j:
-                    sums[j] = c.fma(value, values[i], sums[j])
-                entry += 1
-        for i in range(size):
-            c.store(sums[i], c.at(c.row(tape, y, stride, i), b))
+            start = [lambda i: c.fma(numbers(i), overlap, None)]
+        if by < size:
+            for i in c.numbers(0, size):
+                c.store(start[0](i), place(y, i))
+            start = [lambda i: c.load(place(y, i))]
+        for first, height in c.tiles(size, by):
+            rows = [c.plus(first, k) for k in range(height)]
+            upright = [values(i) for i in rows]
+            sums = Sums(c, height)
+            for k, i in enumerate(rows):
+                sums.set(start[0](i), k)
+            for k, i in enumerate(rows):
+                for m in range(k, height):
+                    value = entry(i, rows[m])
+                    sums.add(value, upright[m], k)
+                    if k != m:
+                        sums.add(value, upright[k], m)
+            for left, width in c.tiles(size, by, c.plus(first, by)) if height == by else ():
+                columns = [c.plus(left, m) for m in range(width)]
+                across = [values(j) for j in columns]
+                below = [c.load(place(y, j)) for j in columns]
+                for k, i in enumerate(rows):
+                    for m, j in enumerate(columns):
+                        value = entry(i, j)
+                        sums.add(value, across[m], k)
+                        below[m] = c.fma(value, upright[k], below[m])
+                for m, j in enumerate(columns):
+                    c.store(below[m], place(y, j))
+            for k, i in enumerate(rows):
+                c.store(sums.value(k), place(y, i))
 
 
 @operation("size grams tape x y stride length")
@@ -195,83 +347,150 @@ def gram_prompt(c: Code, **given) -> None:
 def loss(c: Code, size, sigma, betas, weights, tape, v, stride, length, errors) -> None:
     """(v − β)ᵀΣx(v − β) of every context to `errors`, [length]; v becomes the gradient of their
     weighted sum. The last row of v does not count."""
-    rows = range(size - 1)
+    dim = size - 1
+    gaps = cgutils.alloca_once(c.builder, ir.ArrayType(VECTOR, dim))
     with c.contexts(length) as b:
-        gaps, error = [], None
-        for i in rows:
-            beta = c.load(c.at(betas, b, c.builder.mul(length, INT(i))))
-            gaps.append(c.builder.fsub(c.load(c.at(c.row(tape, v, stride, i), b)), beta))
+
+        def place(i: Number) -> ir.Value:
+            return c.at(c.row(tape, v, stride, i), b)
+
+        def gap(i: Number) -> ir.Value:
+            return c.builder.gep(gaps, [INT(0), _value(i)])
+
+        for i in c.numbers(0, dim):
+            beta = c.load(c.at(betas, b, c.times(length, i)))
+            c.builder.store(c.builder.fsub(c.load(place(i)), beta), gap(i))
         weight = c.load(c.at(weights, b))
         twice = c.builder.fadd(weight, weight)
-        for i in rows:
-            numbers = [c.splat(c.at(sigma, i * len(rows) + j)) for j in rows]
-            product = c.dot(numbers, gaps)
-            error = c.fma(product, gaps[i], error)
-            c.store(c.builder.fmul(product, twice), c.at(c.row(tape, v, stride, i), b))
-        c.store(ir.Constant(VECTOR, None), c.at(c.row(tape, v, stride, size - 1), b))
-        c.store(error, c.at(errors, b))
+        error = Sums(c, 1)
+        for first, height in c.tiles(dim, c.step(dim, ROWS)):
+            products = Sums(c, height)
+            products.add_product(sigma, dim, first, lambda j: c.builder.load(gap(j)))
+            for k in range(height):
+                i = c.plus(first, k)
+                error.add(products.value(k), c.builder.load(gap(i)))
+                c.store(c.builder.fmul(products.value(k), twice), place(i))
+        c.store(ir.Constant(VECTOR, None), place(dim))
+        c.store(error.value(), c.at(errors, b))
 
 
 @operation("rows columns left x stride right y right_stride length out")
 def outer(c: Code, rows, columns, left, x, stride, right, y, right_stride, length, out) -> None:
     """out += Σ_b x yᵀ, [rows, columns], by tiles whose sums stay in registers."""
     height, width = TILE
-    for top in range(0, rows, height):
-        for first in range(0, columns, width):
-            upright = range(top, min(top + height, rows))
-            across = range(first, min(first + width, columns))
-            sums = {
-                (i, j): cgutils.alloca_once_value(c.builder, ir.Constant(VECTOR, None))
-                for i in upright
-                for j in across
-            }
-            for place in sums.values():  # the stack's place is shared by all rounds of outer loops
-                c.builder.store(ir.Constant(VECTOR, None), place)
+    for top, high in c.tiles(rows, height):
+        for first, wide in c.tiles(columns, width):
+            upright = [c.plus(top, k) for k in range(high)]
+            across = [c.plus(first, m) for m in range(wide)]
+            sums = Sums(c, high * wide)
             with c.contexts(length) as b:
-                xs = {i: c.load(c.at(c.row(left, x, stride, i), b)) for i in upright}
-                ys = {j: c.load(c.at(c.row(right, y, right_stride, j), b)) for j in across}
-                for (i, j), place in sums.items():
-                    c.builder.store(c.fma(xs[i], ys[j], c.builder.load(place)), place)
-            for (i, j), place in sums.items():
-                target = c.at(out, i * columns + j)
-                total = c.total(c.builder.load(place))
-                c.builder.store(c.builder.fadd(c.builder.load(target), total), target)
+                xs = [c.load(c.at(c.row(left, x, stride, i), b)) for i in upright]
+                ys = [c.load(c.at(c.row(right, y, right_stride, j), b)) for j in across]
+                for k, one in enumerate(xs):
+                    for m, other in enumerate(ys):
+                        sums.add(one, other, k * wide + m)
+            for k, i in enumerate(upright):
+                for m, j in enumerate(across):
+                    target = c.at(out, c.plus(c.times(i, columns), j))
+                    total = c.total(sums.value(k * wide + m))
+                    c.builder.store(c.builder.fadd(c.builder.load(target), total), target)
 
 
-@operation("size rank chol_x noise beta below diagonal out length")
-def pack_grams(c: Code, size, rank, chol_x, noise, beta, below, diagonal, out, length) -> None:
-    """See `sampling.pack_grams`. Row i of CB ends at column min(i, rank − 1)."""
+def packed(c: Code, size: int, i: Number, j: Number) -> Number:
+    """Where entry (i, j ≥ i) of a matrix is whose upper triangle is packed row by row."""
+    return c.plus(c.halved(c.times(i, c.plus(2 * size - 1, c.times(i, -1)))), j)
+
+
+@operation("size rank chol_x noise beta below diagonal factor product out length")
+def pack_grams(
+    c: Code, size, rank, chol_x, noise, beta, below, diagonal, factor, product, out, length
+) -> None:
+    """See `sampling.pack_grams`. Row i of CB ends at column min(i, rank − 1). B and CB of LANES
+    contexts are in `factor` and `product` meanwhile, [size, rank], which are 0 above the diagonal.
+    """
     dim = size - 1
+    height, width = (1, rank) if c.straight else TILE
+    known: dict[tuple[ir.Value, Number, Number], ir.Value] = {}  # in straight code, instead
+
+    def span(first: Number, count: int) -> list[Number]:
+        return [c.plus(first, k) for k in range(count)]
+
+    def place(array: ir.Value, i: Number, m: Number) -> ir.Value:
+        return c.at(array, c.times(c.plus(c.times(i, rank), m), LANES))
+
+    def put(value: ir.Value, array: ir.Value, i: Number, m: Number) -> None:
+        if not c.straight:
+            c.store(value, place(array, i, m))
+        elif m <= i:
+            known[array, i, m] = value
+
+    def add(sums: Sums, a: ir.Value, array: ir.Value, i: Number, columns: list[Number], at=0):
+        """A row of one of the two times a; nothing where it is known to be 0."""
+        for k, m in enumerate(columns, at):
+            value = known.get((array, i, m)) if c.straight else c.load(place(array, i, m))
+            if value:
+                sums.add(a, value, k)
+
     with c.contexts(length, any_length=True) as b:
 
-        def row(array: ir.Value, number: int) -> ir.Value:
-            return c.load(c.at(array, b, c.builder.mul(length, INT(number))))
+        def row(array: ir.Value, number: Number) -> ir.Value:
+            return c.load(c.at(array, b, c.times(length, number)))
 
-        factor, used = [], 0
-        for i in range(size):
-            left = [row(below, used + m) for m in range(min(i, rank))]
-            used += len(left)
-            factor.append([*left, row(diagonal, i)] if i < rank else left)
-        rows = []
-        for i in range(dim):
-            entries = [None] * len(factor[i])
-            for j in range(i + 1):
-                number = c.splat(c.at(chol_x, i * dim + j))
-                for m, value in enumerate(factor[j]):
-                    entries[m] = c.fma(number, value, entries[m])
-            rows.append(entries)
-        label = [c.builder.fmul(c.splat(noise), value) for value in factor[dim]]
-        for i in range(dim):
-            weight = row(beta, i)
-            for m, value in enumerate(rows[i]):
-                label[m] = c.fma(weight, value, label[m])
-        rows.append(label)
-        entry = 0
-        for i in range(size):
-            for j in range(i, size):
-                product = c.dot(rows[i], rows[j][: len(rows[i])])
-                c.store(product, c.at(out, b, c.builder.mul(length, INT(entry))))
-                entry += 1
+        for i in c.numbers(0, rank):
+            for m in c.numbers(0, i):
+                used = c.halved(c.times(i, c.plus(i, -1)))
+                put(row(below, c.plus(used, m)), factor, i, m)
+            put(row(diagonal, i), factor, i, i)
+        for i in c.numbers(rank, size):
+            used = c.plus(c.times(c.plus(i, -rank), rank), rank * (rank - 1) // 2)
+            for m in c.numbers(0, rank):
+                put(row(below, c.plus(used, m)), factor, i, m)
+        for top, high in c.tiles(dim, height):
+            for left, wide in c.tiles(rank, width):
+                sums = Sums(c, high * wide)
+                for j in c.numbers(left, c.plus(top, high)):
+                    for k, i in enumerate(span(top, high)):
+                        number = c.splat(c.at(chol_x, c.plus(c.times(i, dim), j)))
+                        add(sums, number, factor, j, span(left, wide), k * wide)
+                for k, i in enumerate(span(top, high)):
+                    for l, m in enumerate(span(left, wide)):
+                        put(sums.value(k * wide + l), product, i, m)
+        for left, wide in c.tiles(rank, width):
+            label = Sums(c, wide)
+            add(label, c.splat(noise), factor, dim, span(left, wide))
+            for i in c.numbers(0, dim):
+                add(label, row(beta, i), product, i, span(left, wide))
+            for l, m in enumerate(span(left, wide)):
+                put(label.value(l), product, dim, m)
+
+        def multiply_rows(upright: list[Number], across: list[Number]) -> None:
+            """What of it is in the upper triangle."""
+            columns = len(across)
+            sums = Sums(c, len(upright) * columns)
+            for m in c.numbers(0, c.least(c.plus(upright[-1], 1), rank)):
+                values = [
+                    [
+                        known[product, i, m] if c.straight else c.load(place(product, i, m))
+                        for i in rows
+                    ]
+                    for rows in (upright, across)
+                ]
+                for k, one in enumerate(values[0]):
+                    for l, other in enumerate(values[1]):
+                        if upright != across or k <= l:
+                            sums.add(one, other, k * columns + l)
+            for k, i in enumerate(upright):
+                for l, j in enumerate(across):
+                    if upright != across or k <= l:
+                        entry = c.at(out, b, c.times(length, packed(c, size, i, j)))
+                        c.store(sums.value(k * columns + l), entry)
+
+        by = 1 if c.straight else TILE[1]
+        for top, high in c.tiles(size, by):
+            upright = span(top, high)
+            multiply_rows(upright, upright)
+            for left, wide in c.tiles(size, by, c.plus(top, by)) if high == by else ():
+                multiply_rows(upright, span(left, wide))
 
 
 def _product(c: Code, rows, inner, columns, left, right, out, *, transposed, added) -> None:

@@ -18,28 +18,10 @@ from numba.core import cgutils
 
 from . import simd
 from .elementary import exponential, number
-from .simd import INT, LANES, VECTOR, Code, operation
+from .simd import INT, LANES, Code, Number, Sums, operation
 
 BLOCK = 64  # contexts of one task at a time
-
-
-class _Sums:
-    """Vectors that a loop adds to."""
-
-    def __init__(self, c: Code, count: int, start: float = 0.0) -> None:
-        self.c = c
-        self.places = [cgutils.alloca_once(c.builder, VECTOR) for _ in range(count)]
-        for place in self.places:
-            c.builder.store(number(start), place)
-
-    def value(self, i: int = 0) -> ir.Value:
-        return self.c.builder.load(self.places[i])
-
-    def set(self, value: ir.Value, i: int = 0) -> None:
-        self.c.builder.store(value, self.places[i])
-
-    def add(self, a: ir.Value, b: ir.Value, i: int = 0) -> None:
-        self.set(self.c.fma(a, b, self.value(i)), i)
+MEANS = 12  # entries of both means at a time, where there are too many for all
 
 
 def _attend(
@@ -49,64 +31,74 @@ def _attend(
     """The arguments of the operations below; what one of them lacks is None."""
     b = c.builder
     one = number(1)
-    numbers = [c.splat(c.at(readout, j)) for j in range(size)]
+    numbers = c.held(size, lambda j: c.splat(c.at(readout, j)))
+    own = c.held(size, lambda j: c.splat(c.at(prompt, j))) if prompt is not None else None
     with c.contexts(length) as first:
 
-        def rows(base: ir.Value, start: ir.Value) -> list[ir.Value]:
-            return [c.at(c.row(base, start, length, j), first) for j in range(size)]
+        def row(base: ir.Value, start: Number, j: Number) -> ir.Value:
+            return c.at(c.row(base, start, length, j), first)
 
-        def token(i: ir.Value) -> list[ir.Value]:
-            start = b.mul(b.mul(i, INT(size)), length)
-            return [c.load(place) for place in rows(tokens, start)]
+        def token(i: ir.Value, j: Number) -> ir.Value:
+            return c.load(row(tokens, b.mul(b.mul(i, INT(size)), length), j))
 
         def keep(i: ir.Value) -> tuple[ir.Value, ir.Value]:
-            """Where a token's score and its value are."""
+            """Where two numbers of a token are: its score and its value, then what it adds to mass
+            and to heard."""
             start = b.mul(i, INT(2 * LANES))
             return c.at(kept, start), c.at(kept, start, LANES)
 
-        score = [c.load(place) for place in rows(tape, u)]
-        top, value_there = _Sums(c, 1, -math.inf), _Sums(c, 1)  # r is the latter
-        if prompt is not None:
-            own = [c.splat(c.at(prompt, j)) for j in range(size)]
-            of_prompt, value_of_prompt = c.dot(own, score), c.dot(numbers, own)
+        score = c.held(size, lambda j: c.load(row(tape, u, j)))
+        top, value_there = Sums(c, 1, -math.inf), Sums(c, 1)  # r is the latter
+        if own:
+            of_prompt, value_of_prompt = c.sums_of(size, (own, score), (numbers, own))
             top.set(of_prompt)
             value_there.set(value_of_prompt)
         with cgutils.for_range(b, count, intp=INT) as loop:
-            values = token(loop.index)
-            found, said = c.dot(score, values), c.dot(numbers, values)
+            values = c.held(size, lambda j: token(loop.index, j))
+            found, said = c.sums_of(size, (score, values), (numbers, values))
             for result, place in zip((found, said), keep(loop.index), strict=True):
                 c.store(result, place)
             higher = b.fcmp_ordered(">", found, top.value())
             top.set(b.select(higher, found, top.value()))
             value_there.set(b.select(higher, said, value_there.value()))
-        mass, heard = _Sums(c, 1), _Sums(c, 1)  # Σ e and Σ e(aᵀz − r)
-        near, far = (_Sums(c, size if m is not None else 0) for _ in range(2))  # Σ ez, Σ e(…)z
+        mass, heard = Sums(c, 1), Sums(c, 1)  # Σ e and Σ e(aᵀz − r)
 
-        def add(weight: ir.Value, said: ir.Value, values: list[ir.Value]) -> None:
+        def add(score: ir.Value, said: ir.Value) -> tuple[ir.Value, ir.Value]:
+            weight = exponential(c, b.fsub(score, top.value()))
             relative = b.fmul(weight, b.fsub(said, value_there.value()))
             mass.add(weight, one)
             heard.add(relative, one)
-            for j in range(len(near.places)):
-                near.add(weight, values[j], j)
-                far.add(relative, values[j], j)
+            return weight, relative
 
-        if prompt is not None:
-            weight = exponential(c, b.fsub(of_prompt, top.value()))
-            add(weight, value_of_prompt, own)
-            c.store(weight, c.at(tape, share, first))
+        if own:
+            shares = add(of_prompt, value_of_prompt)
+            c.store(shares[0], c.at(tape, share, first))
         with cgutils.for_range(b, count, intp=INT) as loop:
-            found, said = (c.load(place) for place in keep(loop.index))
-            values = token(loop.index) if m is not None else []
-            add(exponential(c, b.fsub(found, top.value())), said, values)
+            found = add(*(c.load(place) for place in keep(loop.index)))
+            if m is not None:
+                for result, place in zip(found, keep(loop.index), strict=True):
+                    c.store(result, place)
         scale = b.fdiv(one, mass.value())
         above = b.fmul(heard.value(), scale)
         c.store(b.fadd(above, value_there.value()), c.at(tape, y, first))
         if m is not None:
             c.store(above, c.at(c.row(tape, y, length, 1), first))
-            for sums, start in ((near, m), (far, means)):
-                for j, place in enumerate(rows(tape, start)):
-                    c.store(b.fmul(sums.value(j), scale), place)
-        if prompt is not None:
+            for left, wide in c.tiles(size, c.step(size, MEANS)):
+                columns = [c.plus(left, k) for k in range(wide)]
+                near, far = Sums(c, wide), Sums(c, wide)  # Σ ez, Σ e(…)z
+                for k, j in enumerate(columns if own else ()):
+                    near.add(shares[0], own(j), k)
+                    far.add(shares[1], own(j), k)
+                with cgutils.for_range(b, count, intp=INT) as loop:
+                    weight, relative = (c.load(place) for place in keep(loop.index))
+                    for k, j in enumerate(columns):
+                        value = token(loop.index, j)
+                        near.add(weight, value, k)
+                        far.add(relative, value, k)
+                for sums, start in ((near, m), (far, means)):
+                    for k, j in enumerate(columns):
+                        c.store(b.fmul(sums.value(k), scale), row(tape, start, j))
+        if own:
             place = c.at(tape, share, first)
             c.store(b.fmul(c.load(place), scale), place)
 
@@ -140,7 +132,7 @@ def loss(c: Code, tape, y, stride, heads, targets, weights, length, errors, pull
     """The squared error of Σ_h y_h to `errors`; the gradient of their weighted sum to `pull`."""
     b = c.builder
     with c.contexts(length) as first:
-        gap = _Sums(c, 1)
+        gap = Sums(c, 1)
         gap.set(b.fneg(c.load(c.at(targets, first))))
         with cgutils.for_range(b, heads, intp=INT) as loop:
             place = c.at(tape, y, b.mul(loop.index, stride), first)
@@ -158,7 +150,7 @@ def turn(c: Code, size, tape, y, m, means, pull, length) -> None:
     with c.contexts(length) as first:
         g = c.load(c.at(tape, pull, first))
         back = b.fneg(c.load(c.at(c.row(tape, y, length, 1), first)))
-        for j in range(size):
+        for j in c.numbers(0, size):
             place = c.at(c.row(tape, means, length, j), first)
             gap = c.fma(back, c.load(c.at(c.row(tape, m, length, j), first)), c.load(place))
             c.store(b.fmul(g, gap), place)
@@ -168,7 +160,7 @@ def turn(c: Code, size, tape, y, m, means, pull, length) -> None:
 def turn_prompt(c: Code, size, readout, prompt, tape, y, share, pull, length, score, value) -> None:
     """The gradients of the prompt's score, gw(aᵀp − y), and of its value aᵀp, gw."""
     b = c.builder
-    said = c.dot(*([c.splat(c.at(array, j)) for j in range(size)] for array in (readout, prompt)))
+    (said,) = c.sums_of(size, [lambda j, x=x: c.splat(c.at(x, j)) for x in (readout, prompt)])
     with c.contexts(length) as first:
         g, weight = c.load(c.at(tape, pull, first)), c.load(c.at(tape, share, first))
         of_value = b.fmul(g, weight)

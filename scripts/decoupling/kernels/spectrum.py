@@ -7,13 +7,16 @@ then the next two, in sweeps over all pairs. In the end their squared lengths ar
 from __future__ import annotations
 
 import numpy as np
+from llvmlite import ir
 
-from . import LARGEST, compiled
+from . import compiled
 from .elementary import number
-from .simd import Code, operation
+from .simd import Code, Number, operation
 
 BLOCK = 64  # matrices at a time
-SWEEPS = 5  # single precision with 10 columns; with 23 off by 5e-5 of the largest eigenvalue
+# (columns, sweeps): up to so many columns, off by 5e-5 of the largest eigenvalue or less, which is
+# what single precision leaves of large matrices
+SWEEPS = (24, 5), (100, 6), (200, 8)
 TINY = 1e-30
 
 
@@ -25,19 +28,19 @@ def spectrum(factor: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     [D, count], whose sign means nothing.
     """
     columns, size, count = factor.shape
-    if max(columns, size) > LARGEST:
-        return _in_numpy(factor)
     padded = max(count, BLOCK)
     if count < padded:
         factor = np.pad(factor, ((0, 0), (0, 0), (0, padded - count)))
     top, others, leading = (
         np.empty(shape, np.float32) for shape in (padded, (columns - 1, padded), (size, padded))
     )
-    compiled(run, size)((0,) * size, np.ascontiguousarray(factor), top, others, leading)
+    sweeps = next((count for most, count in SWEEPS if columns <= most), SWEEPS[-1][1])
+    factor = np.ascontiguousarray(factor)
+    compiled(run, size)((0,) * size, sweeps, factor, top, others, leading)
     return top[:count], others[:, :count], leading[:, :count]
 
 
-def run(size, factor, top, others, leading):
+def run(size, sweeps, factor, top, others, leading):
     """The last block repeats some matrices of the one before."""
     columns, rows, length = factor.shape
     tape = np.zeros(columns * rows * BLOCK, np.float32)
@@ -48,7 +51,7 @@ def run(size, factor, top, others, leading):
             for i in range(rows):
                 at = (m * rows + i) * BLOCK
                 tape[at : at + BLOCK] = factor[m, i, start : start + BLOCK]
-        for _ in range(SWEEPS):
+        for _ in range(sweeps):
             for m in range(columns - 1):
                 for o in range(m + 1, columns):
                     rotate(size, tape, m * rows * BLOCK, o * rows * BLOCK, BLOCK)
@@ -75,34 +78,27 @@ def rotate(c: Code, size, tape, x, y, length) -> None:
     """
     b = c.builder
     with c.contexts(length) as first:
-        places = [[c.at(c.row(tape, at, length, i), first) for i in range(size)] for at in (x, y)]
-        left, right = ([c.load(place) for place in column] for column in places)
-        own, other, both = (
-            c.dot(one[:-1], two[:-1]) for one, two in ((left, left), (right, right), (left, right))
-        )
+
+        def place(column: ir.Value, i: Number) -> ir.Value:
+            return c.at(c.row(tape, column, length, i), first)
+
+        left, right = (c.held(size, lambda i, at=at: c.load(place(at, i))) for at in (x, y))
+        own, other, both = c.sums_of(size - 1, (left, left), (right, right), (left, right))
         twice, gap = b.fadd(both, both), b.fsub(other, own)
         root = c.function("sqrt", c.fma(gap, gap, b.fmul(twice, twice)))
         sum_ = b.fadd(b.fadd(c.function("fabs", gap), root), number(TINY))
         tangent = b.fdiv(b.fmul(twice, c.function("copysign", number(1), gap)), sum_)
         cosine = b.fdiv(number(1), c.function("sqrt", c.fma(tangent, tangent, number(1))))
         sine = b.fmul(cosine, tangent)
-        for (one, two), (at, to) in zip(
-            zip(left, right, strict=True), zip(*places, strict=True), strict=True
-        ):
-            c.store(c.fma(cosine, one, b.fneg(b.fmul(sine, two))), at)
-            c.store(c.fma(sine, one, b.fmul(cosine, two)), to)
+        for i in c.numbers(0, size):
+            one, two = left(i), right(i)
+            c.store(c.fma(cosine, one, b.fneg(b.fmul(sine, two))), place(x, i))
+            c.store(c.fma(sine, one, b.fmul(cosine, two)), place(y, i))
 
 
 @operation("size tape x length out y")
 def squared_length(c: Code, size, tape, x, length, out, y) -> None:
     """The squared length of the column at x without its last row."""
     with c.contexts(length) as first:
-        column = [c.load(c.at(c.row(tape, x, length, i), first)) for i in range(size - 1)]
-        c.store(c.dot(column, column), c.at(out, y, first))
-
-
-def _in_numpy(factor: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """`spectrum` of large matrices."""
-    _, singular, rotation = np.linalg.svd(factor[:, :-1].transpose(2, 1, 0), full_matrices=False)
-    values = (singular**2).T
-    return values[0], values[1:], np.einsum("bm,mib->ib", rotation[:, 0], factor)
+        column = c.held(size - 1, lambda i: c.load(c.at(c.row(tape, x, length, i), first)))
+        c.store(*c.sums_of(size - 1, (column, column)), c.at(out, y, first))

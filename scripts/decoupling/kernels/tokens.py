@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+from llvmlite import ir
 from numba.core import cgutils
 
-from . import LARGEST, compiled
-from .simd import INT, LANES, Code, operation
+from . import compiled
+from .simd import INT, LANES, ROWS, Code, Number, Sums, operation
 
 
 def make_tokens(chol_x: np.ndarray, beta: np.ndarray, white: np.ndarray) -> np.ndarray:
     """[Lx w; βᵀLx w] of every token's white w: from [n, d, count], and β, [d, count], to
     [n, D, count]. Single precision."""
     number, dim, count = white.shape
-    if dim + 1 > LARGEST:
-        x = chol_x @ white
-        return np.concatenate([x, np.einsum("njb,jb->nb", x, beta)[:, None]], axis=1)
     padded = max(count, LANES)
     if count < padded:
         beta, white = (
@@ -38,11 +36,20 @@ def _tokens(c: Code, size, chol_x, beta, white, out, number, length) -> None:
         read = b.mul(b.mul(token.index, INT(size)), length)
         write = b.mul(b.mul(token.index, INT(size + 1)), length)
         with c.contexts(length, any_length=True) as first:
-            values = [c.load(c.at(c.row(white, read, length, j), first)) for j in range(size)]
-            label = None
-            for i in range(size):
-                numbers = [c.splat(c.at(chol_x, i * size + j)) for j in range(i + 1)]
-                x = c.dot(numbers, values[: i + 1])
-                c.store(x, c.at(c.row(out, write, length, i), first))
-                label = c.fma(x, c.load(c.at(beta, b.mul(length, INT(i)), first)), label)
-            c.store(label, c.at(c.row(out, write, length, size), first))
+
+            def value(j: Number) -> ir.Value:
+                return c.load(c.at(c.row(white, read, length, j), first))
+
+            label = Sums(c, 1)
+            for top, height in c.tiles(size, c.step(size, ROWS)):
+                sums = Sums(c, height)
+                for j in c.numbers(0, top):  # of a triangular matrix
+                    sums.add_column(chol_x, size, top, j, value(j))
+                for k in range(height):
+                    j = c.plus(top, k)
+                    sums.add_column(chol_x, size, top, j, value(j), skip=k)
+                for k in range(height):
+                    i, x = c.plus(top, k), sums.value(k)
+                    c.store(x, c.at(c.row(out, write, length, i), first))
+                    label.add(x, c.load(c.at(beta, c.times(length, i), first)))
+            c.store(label.value(), c.at(c.row(out, write, length, size), first))

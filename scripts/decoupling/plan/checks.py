@@ -22,6 +22,7 @@ from ..models.curve import Curve
 from ..train import optimisers
 from ..train.recipe import ARM_KEYS, BATCH_STEP, KEYS, Recipe
 from ..validation import is_finite, is_integer
+from . import jobs
 from .messages import schema_text
 
 SCOREBOARD = "scoreboard"  # the name of the figure that every config has
@@ -281,6 +282,28 @@ def option_problems(raw: Block) -> Iterator[Problem]:
                 if chosen not in able:
                     text = f"is an option of {' or '.join(able)}; set optimiser, or remove it"
                     yield Problem(("protocols", name, recipe, key), text)
+
+
+FIXES = {
+    "n": "use shorter n, or a smaller d",
+    "d": "use a smaller d, or fewer seeds_per_job",
+    "batch_size": "use a smaller d, or a protocol with batch_size: exact",
+}
+
+
+def size_problems(config: Config, settings: Iterable[Setting]) -> Iterator[Problem]:
+    """What needs more memory than a job can have, in the active protocol."""
+    for setting in settings:
+        asked = jobs.mem_mb(config.protocol, setting)
+        if asked > jobs.MOST_MB:
+            parts = jobs.growing_mb(config.protocol, setting)
+            largest = max(parts, key=parts.get)
+            key = "n" if largest == "n" else "d"
+            text = (
+                f"training by {config.protocol.name} needs {asked // 1000} GB a job, more than"
+                f" {jobs.MOST_MB // 1000}; {FIXES[largest]}"
+            )
+            yield Problem(("settings", setting.name, key), text)
 
 
 def recipe_problems(config: Config, settings: Iterable[Setting]) -> Iterator[Problem]:

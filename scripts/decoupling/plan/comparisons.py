@@ -9,7 +9,7 @@ from .. import sources
 from ..config import Config
 from ..config.protocols import Protocol
 from ..config.settings import Setting
-from ..engines.base import HELD_OUT
+from ..engines.base import grams_at_a_time
 from ..models.curve import Curve
 from ..problem.family import controls
 from .jobs import curve_modules, fingerprint, mixture
@@ -128,7 +128,7 @@ def modules(config: Config, setting: str) -> list[str]:
 def mem_mb(setting: Setting) -> int:
     """Memory, which grows with d by several copies of a chunk of Gram matrices."""
     dim, _ = setting.shape
-    return 1500 + round(6 * 4 * HELD_OUT * (dim + 1) ** 2 / 1e6)
+    return 1500 + round(6 * 4 * grams_at_a_time(dim) * (dim + 1) ** 2 / 1e6)
 
 
 def test_contexts(protocol: Protocol, setting: Setting) -> int:

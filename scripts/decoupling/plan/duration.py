@@ -1,12 +1,15 @@
 """The time of a training job, from the arithmetic of its sizes: for its request and its priority.
 
 Models trained on batches have a pace, `contexts_per_minute`, measured at d = 10, up to three layers
-and the lengths below; the time of a context is proportional to the number of weights, times its
-tokens if there are any. One layer costs, with D = d + 1 and P = D(D + 1)/2,
+and the lengths below; the time of a context is proportional to the number of weights that it meets,
+times its tokens where each of them meets them. One layer costs, with D = d + 1 and P = D(D + 1)/2,
 
     a step of a seed on the exact gradient     D³ + K D²
     more, on batches or a table                K P²
     a batch of B contexts, for all seeds       B P²
+
+and with importance sampling in deeper models the eigenvalues of a context's Gram matrix, for all
+seeds, D min(n, d)².
 """
 
 from __future__ import annotations
@@ -24,17 +27,16 @@ MOST_MINUTES = 24 * 60  # a day, the limit of many partitions
 PACE_DIM, PACE_LAYERS = 10, 3
 PACE_LENGTH = {"softmax": 50, "sequences": 10}  # n, by engine
 LONG = 100  # tokens beyond which attention between them takes longer than weights
-WRITTEN_OUT = 24  # `kernels.LARGEST`, whose module is slow to import
 # Seconds, two to four times the measured ones on one thread of a busy machine (the least of several
 # steps; tests/unit/test_jobs.py has them): a step on the exact gradient of 50 seeds at
 # d = 50, 100 and 200 took 2.9, 17 and 102 ms, with 20 tasks instead of two 7.3 and 29 ms (d = 50
-# and 100); a batch of 8192 0.8 and 5.6 s. From d = 24 on, kernels write products out no more: three
-# layers took 53 (d = 50) and 209 times (d = 100) as long as at d = 10, for 21 and 84 times the
-# arithmetic, and softmax attention 42 and 250 times.
+# and 100); a batch of 8192 0.8 and 5.6 s; a context's eigenvalues 0.05 ms at d = 50 (n = 50) and
+# 0.3 ms at d = 100 (n = 200). Three layers took 15 (d = 50) and 65 times (d = 100) as long as at
+# d = 10, for 21 and 84 times the arithmetic, and softmax attention 5 and 13 times.
 PRODUCTS = 1e-9  # of D³: two products of D × D matrices
 TASKS = 6e-9  # of K D²
 FOURTH_MOMENTS = 2e-10  # of P²
-NOT_WRITTEN_OUT = 4
+EIGENVALUES = 8e-10  # of D min(n, d)²
 
 
 def minutes(protocol: Protocol, setting: Setting, n: int, attempt: int) -> int:
@@ -44,6 +46,7 @@ def minutes(protocol: Protocol, setting: Setting, n: int, attempt: int) -> int:
     for curve in trained_curves(setting):
         key = curve.module, curve.layers
         drawn = _at_pace(protocol, curve) * _growth(setting, curve, n)
+        drawn += _eigenvalues(protocol, setting, curve, n)
         shared[key] = max(shared.get(key, 0), drawn + _batches(protocol, setting, curve))
         own += _steps(protocol, setting, curve)
     return min(round(attempt * (LEAST_MINUTES + own + sum(shared.values()))), MOST_MINUTES)
@@ -76,15 +79,21 @@ def _growth(setting: Setting, curve: Curve, n: int) -> float:
         return 1
     dim, tasks = setting.shape
     measured = curve.model_class(PACE_DIM, tasks, min(curve.layers, PACE_LAYERS))
-    growth = max(1, _weights(curve.build(dim, tasks)) / _weights(measured))
+    growth = _weights(curve.build(dim, tasks)) / _weights(measured)
     engine = curve.model_class.engine
-    if engine in SEQUENCES:
-        growth *= max(1, n / PACE_LENGTH[engine])
-    if engine == "sequences":
-        growth *= max(1, n / LONG)
-    elif dim >= WRITTEN_OUT:
-        growth *= NOT_WRITTEN_OUT
-    return growth
+    if engine == "softmax":  # D² for the query, D for every token
+        growth *= (1 + n / (dim + 1)) / (1 + PACE_LENGTH[engine] / (PACE_DIM + 1))
+    elif engine == "sequences":
+        growth = max(1, growth) * max(1, n / PACE_LENGTH[engine]) * max(1, n / LONG)
+    return max(1, growth)
+
+
+def _eigenvalues(protocol: Protocol, setting: Setting, curve: Curve, n: int) -> float:
+    """Minutes of drawing all contexts, which arms and seeds of a depth share."""
+    recipe, (dim, _) = protocol.run(curve).recipe, setting.shape
+    if not recipe.importance_sampling:
+        return 0
+    return recipe.contexts * EIGENVALUES * (dim + 1) * min(n, dim) ** 2 / 60
 
 
 def _batches(protocol: Protocol, setting: Setting, curve: Curve) -> float:

@@ -22,6 +22,8 @@ from ..train.recipe import Run
 SEQUENCES = ("sequences", "softmax")  # engines that train on tokens
 BATCH = 8192  # contexts of the largest usual batch
 CLUSTERS = 300  # assumed for memory; the number is known from the file only
+MOST_MB = 100_000  # that a job may ask for
+LIGHT_MB, LIGHT_MINUTES = 1000, 1  # of jobs that stay with the main process
 MADE = sources.blocks()["table"].MADE  # data/tables/<name>.csv
 
 
@@ -157,31 +159,66 @@ def optimisers(protocol: Protocol, setting: Setting) -> list[str]:
 
 
 def mem_mb(protocol: Protocol, setting: Setting) -> int:
-    """Memory of training: at d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more."""
+    """Memory of training: at d = 10, 50 seeds take up to 370 MB in one layer, 890 MB in more; three
+    layers take 900 MB at d = 50 and 1.3 GB at d = 100."""
     base = 1000 if all(curve.model_class.exact() for curve in setting.curves) else 2000
-    dim, _ = setting.shape
-    # Tokens of a batch grow with n, for models of sequences.
+    return base + sum(growing_mb(protocol, setting).values())
+
+
+def growing_mb(protocol: Protocol, setting: Setting) -> dict[str, int]:
+    """The part that grows, by the key that one would change to need less."""
+    dim, tasks = setting.shape
+    # What grows with n: the tokens of a batch, where sequences are trained on.
     sequences = any(curve.model_class.engine in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
     deep = any(curve.layers > 1 for curve in setting.curves)
-    grams = (dim + 1) ** 2 * 4 * 10 * BATCH / 1e6 if deep else 0  # a batch and its layers
-    return base + _moments_mb(protocol, setting) + round(tokens + grams)
-
-
-def _moments_mb(protocol: Protocol, setting: Setting) -> int:
-    """Memory that grows with d in one layer: a dozen matrices per seed and task; for batches, four
-    tables of fourth moments per task."""
-    dim, tasks = setting.shape
+    grams = (dim + 1) ** 2 * 4 * 5 * BATCH / 1e6 if deep else 0  # a batch, and what it is made of
+    # In one layer: a dozen matrices of every seed and task; and of batches the fourth moments, with
+    # tables on the way to them, four a task.
     runs = [run for run in setting_runs(protocol, setting) if run.curve.model_class.exact()]
     fourth = any(run.recipe.batch_size != "exact" for run in runs)
-    matrices = 12 * (protocol.seeds_per_job + tasks) * (dim + 1) ** 2
-    return round(8 * (matrices + fourth * 4 * tasks * (dim + 1) ** 4) / 1e6)
+    matrices = 12 * (protocol.seeds_per_job + tasks) * (dim + 1) ** 2 * 8 / 1e6
+    moments = 8 * fourth * 4 * tasks * (dim + 1) ** 4 / 1e6
+    return {"n": round(tokens), "d": round(grams + matrices), "batch_size": round(moments)}
 
 
 def theory_mb(setting: Setting) -> int:
     """Memory of theory: a few dozen matrices per task."""
     dim, tasks = setting.shape
     return 500 + round(8 * 40 * tasks * (dim + 1) ** 2 / 1e6)
+
+
+def bayes_mb(setting: Setting) -> int:
+    """10,000 matrices, and parts of them."""
+    dim, _ = setting.shape
+    return 500 + round(1.2 * 8 * 10_000 * dim**2 / 1e6)
+
+
+def theory_minutes(setting: Setting) -> float:
+    """Twice what it was measured to take: 0.6 s an n with d = 100, 2.3 s with 20 tasks instead of
+    two, 3.3 s with d = 200."""
+    dim, tasks = setting.shape
+    return len(setting.n) * 4e-7 * tasks * (dim + 1) ** 3 / 60
+
+
+def bayes_minutes(setting: Setting) -> float:
+    """The same: 28 s an n with d = 100 and two tasks."""
+    dim, tasks = setting.shape
+    return len(setting.n) * 3e-5 * tasks * (dim + 1) ** 3 / 60
+
+
+COMPUTED = {"theory": (theory_mb, theory_minutes), "bayes": (bayes_mb, bayes_minutes)}
+
+
+def is_large(table: str, setting: Setting) -> bool:
+    """Whether a table that is computed is too much for a login node."""
+    asked_mb, minutes = COMPUTED[table]
+    return minutes(setting) > LIGHT_MINUTES or asked_mb(setting) > LIGHT_MB
+
+
+def computed(config: Config, table: str, large: bool) -> list[str]:
+    """The settings whose mixture's table is large, or is not."""
+    return [name for name in mixtures(config) if is_large(table, config.settings[name]) == large]
 
 
 def device(protocol: Protocol, setting: Setting) -> str:

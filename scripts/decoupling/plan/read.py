@@ -85,6 +85,8 @@ def _with_derived(config: Config, raw: Block) -> Config:
     found += checks.option_problems(raw)
     found += checks.recipe_problems(config, [*config.settings.values(), *derived])
     found += checks.taken_problems(raw)
+    if not found:
+        found += checks.size_problems(config, [*config.settings.values(), *derived])
     if found:
         raise InputError([str(problem) for problem in found])
     folds = [fold for setting in config.settings.values() for fold in setting.folds.values()]
