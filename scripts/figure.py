@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from decoupling import cli, figures
+from decoupling.figures.describe import shortfall
 from decoupling.figures.provenance import write as write_provenance
 from decoupling.figures.style import save
 from decoupling.problem.mixture import TaskMixture
@@ -36,7 +37,10 @@ def main(
     }
     read["specs"] = {mix.name: mix for mix in mixtures}
     read["published"] = read_published(published)
+    about = json.load(sys.stdin)
+    drawn = {curve for recipe in about["recipes"] for curve in recipe["curves"]}
+    note += shortfall(read["risks"], drawn)
     save(figures.load(kind).draw(plot_spec, read, note), pdf, png, code)
     inputs = [*specs, *tables, *published]
     clone = Path(__file__).resolve().parents[1]
-    write_provenance(provenance, json.load(sys.stdin), code, inputs, clone)
+    write_provenance(provenance, about, code, inputs, clone)

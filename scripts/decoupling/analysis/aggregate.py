@@ -9,10 +9,9 @@ from typing import Any
 import pandas as pd
 
 from ..problem.mixture import TaskMixture
-from ..tables import POINT
+from ..tables import POINT, WELL_ABOVE
 
 NO_SEED = -1
-ABOVE_OPTIMUM = 0.005  # as a share: a best seed that is further above its optimum is warned of
 
 
 def label_power(spec: str) -> float:
@@ -55,7 +54,7 @@ def warnings(risks: Sequence[Mapping[str, Any]], remedy: str) -> list[str]:
     """A line for every curve whose best seeds are well above the optimum, with what can be done."""
     high: dict[tuple, list[Mapping[str, Any]]] = {}
     for row in risks:
-        if row["above_optimum"] > ABOVE_OPTIMUM:
+        if row["above_optimum"] > WELL_ABOVE:
             high.setdefault((row["setting"], row["model"], row["arm"]), []).append(row)
     lines = []
     for (setting, model, arm), rows in high.items():
