@@ -38,6 +38,7 @@ PAPER = {"the paper's Adam: rate 0.001, constant, 20,000 iterations": {}}
 FAST = {"lr": 0.01, "schedule": "cosine"}
 WARMUP = {"means_warmup": 0.5}
 PROMPTS = {"prompt_lr_factor": 10.0}
+STANDARD = {"standard_units": True}
 VARIANTS = {
     "joint_heads": PAPER
     | {
@@ -47,6 +48,7 @@ VARIANTS = {
         "all three": FAST | WARMUP | PROMPTS,
         "all, but rate 0.001": FAST | WARMUP | PROMPTS | {"lr": 0.001},
         "all, but constant rate": FAST | WARMUP | PROMPTS | {"schedule": "constant"},
+        "all three, in standard units (`laptop`)": FAST | WARMUP | PROMPTS | STANDARD,
     },
     "joint": PAPER
     | {
@@ -54,6 +56,8 @@ VARIANTS = {
         "initial scale 0.3": {"init_std": 0.3},
         "40,000 iterations": {"iterations": 40_000},
         "prompts at 10 times the rate": PROMPTS,
+        "rate 0.01, cosine, means grown from 0, prompts at 10 times the rate, in standard units"
+        " (`laptop`)": FAST | WARMUP | PROMPTS | STANDARD,
     },
 }
 SETTING = {"joint_heads": "fig2c", "joint": "fig2a"}
