@@ -79,6 +79,6 @@ test-system: $(VENV)/torch
 	$(BIN)/pytest -rs -n 2 --dist loadfile tests/system
 
 clean:
-	rm -rf data/specs data/theory data/bayes data/identity data/sampled data/tables data/laptop data/exact data/paper data/smoke figures/*.pdf figures/*.png figures/*.json report.html report.zip explorer.html logs benchmarks/results .snakemake .kernels
+	rm -rf data/archived data/specs data/theory data/bayes data/identity data/sampled data/tables data/laptop data/exact data/paper data/smoke figures/*.pdf figures/*.png figures/*.json report.html report.zip explorer.html logs benchmarks/results .snakemake .kernels
 
 FORCE:

@@ -29,7 +29,8 @@ rule all:
             format=["pdf", "png", "json"],
         ),
         expand(
-            "data/{protocol}/scoreboard.{format}",
+            "{root}/{protocol}/scoreboard.{format}",
+            root=CONFIG.root,
             protocol=CONFIG.protocol.name,
             format=["parquet", "md", "html"],
         ),
@@ -41,6 +42,7 @@ include: "rules/specs.smk"
 include: "rules/tables.smk"
 include: "rules/train.smk"
 include: "rules/aggregate.smk"
+include: "rules/archive.smk"
 include: "rules/theory.smk"
 include: "rules/bounds.smk"
 include: "rules/softmax.smk"

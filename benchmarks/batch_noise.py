@@ -1,6 +1,6 @@
 """How far the noise of batches moves what fine-tuned prompts can reach, as CSV.
 
-    python benchmarks/batch_noise.py [--n 1 10 50] > data/reference/batch_noise.csv
+    python benchmarks/batch_noise.py [--n 1 10 50] > data/archive/batch_noise.csv
 
 Trains fig2c's `plain` on batches as the paper does. All through the second half of training it
 takes the exact risk of the weights as they are, and of the best prompts on top of them; of 50

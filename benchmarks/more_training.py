@@ -1,13 +1,13 @@
 """What more training would change of kept risks, point by point.
 
-    python benchmarks/more_training.py doubling laptop > data/reference/deep_doubling.csv
-    python benchmarks/more_training.py regret laptop > data/reference/deep_regret.csv
-    python benchmarks/more_training.py doubling softmax > data/reference/softmax_doubling.csv
+    python benchmarks/more_training.py doubling laptop > data/archive/deep_doubling.csv
+    python benchmarks/more_training.py regret laptop > data/archive/deep_regret.csv
+    python benchmarks/more_training.py doubling softmax > data/archive/softmax_doubling.csv
     python benchmarks/more_training.py doubling transformer > …/transformer_doubling.csv
 
 `doubling`: the best seed when all iterations are doubled. `regret`: the best of all seeds trained
 to the end instead of a race. Both by protocol laptop, beside the risks that are kept in
-data/reference under the name. Points can be named, setting/n or setting/n/arm, and are printed as
+data/archive under the name. Points can be named, setting/n or setting/n/arm, and are printed as
 they are finished.
 """
 
@@ -78,7 +78,7 @@ def main() -> None:
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     config = load(yaml.safe_load((ROOT / "config/config.yaml").read_text()), **of_clone(ROOT))
-    kept = pd.read_parquet(ROOT / f"data/reference/{args.kept}.parquet").set_index(KEYS)
+    kept = pd.read_parquet(ROOT / f"data/archive/{args.kept}.parquet").set_index(KEYS)
     points = args.points or POINTS.get((args.what, args.kept))
     if not points:
         parser.error(f"no points of {args.kept} are listed for {args.what}; name some")

@@ -1,6 +1,6 @@
 """Whether protocol `laptop` reaches the numerical optimum in mixtures it was not tuned on, as CSV.
 
-    python benchmarks/random_mixtures.py [--count 6] [--n 2 12] > data/reference/random_mixtures.csv
+    python benchmarks/random_mixtures.py [--count 6] [--n 2 12] > data/archive/random_mixtures.csv
 
 Trains one-layer attention in random mixtures (K = 1 … 4, d = 1 … 8; those of the figure `mixtures`
 from number 1000 on, which the figure does not show) and compares the best and the median of 50

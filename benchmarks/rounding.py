@@ -1,6 +1,6 @@
 """What rounding alone does to trained risks, as CSV.
 
-    python benchmarks/rounding.py [--n 10] [--seeds 50] > data/reference/rounding.csv
+    python benchmarks/rounding.py [--n 10] [--seeds 50] > data/archive/rounding.csv
 
 Trains fig2c's four arms by protocol `laptop` twice, the second time with every initial parameter
 moved to the next number that double precision has: by about 10⁻¹⁶ of its size. A row per arm: how

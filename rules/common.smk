@@ -17,7 +17,7 @@ SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 from decoupling.errors import InputError
 from decoupling.figures.prompt_share import PromptShare
-from decoupling.plan import comparisons, duration, jobs, provenance
+from decoupling.plan import archived, comparisons, duration, jobs, provenance
 from decoupling.plan.code import code_digest
 from decoupling.plan.read import load, of_clone
 
@@ -30,16 +30,20 @@ try:
 except InputError as error:
     raise WorkflowError(f"The config has problems:\n{error}") from None
 
+
+def command(**changes):
+    """Snakemake's command line without targets, with the config as it is given but for changes."""
+    active = {"protocol": CONFIG.protocol.name}
+    if CONFIG.results != "train":
+        active["results"] = CONFIG.results
+    given = (active if IS_MAIN else {}) | dict(workflow.config_settings.config)
+    files = workflow.config_settings.configfiles
+    return provenance.command(workflow.main_snakefile, files, given | changes)
+
+
 # How a figure is made again, for its provenance. In the environment of jobs, as a parameter would
 # redraw it where the same config is given in another way.
-os.environ.update(
-    REMADE_BY=provenance.command(
-        workflow.main_snakefile,
-        workflow.config_settings.configfiles,
-        ({"protocol": CONFIG.protocol.name} if IS_MAIN else {})
-        | dict(workflow.config_settings.config),
-    )
-)
+os.environ.update(REMADE_BY=command())
 
 FIRST = 10**12  # priority of jobs before training, so that the longest training can start first
 
@@ -63,7 +67,7 @@ def setting(wildcards):
 
 
 def protocol(wildcards):
-    return CONFIG.protocols[wildcards.protocol]
+    return CONFIG.protocols[wildcards.protocol.rpartition("/")[2]]
 
 
 def figure(wildcards):

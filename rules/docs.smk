@@ -1,9 +1,9 @@
-# Needs kept results (data/reference), theory and the authors' risks. Makes the tables of
+# Needs kept results (data/archive), theory and the authors' risks. Makes the tables of
 # docs/reproduction.md, between its markers; the text around them is written by hand.
 
 PAGES = comparisons.page_settings(CONFIG)
 PAGE_SETTINGS = sorted({name for page in PAGES.values() for name in page})
-KEPT = ROOT / "data/reference"
+KEPT = ROOT / "data/archive"
 
 
 rule page_tables:

@@ -1,15 +1,15 @@
 # Needs specs and Bayes-optimal risks of the settings that the explorer can show, kept results
-# (data/reference) and the authors' risks. Makes explorer.html, a page to play with the theorems.
+# (data/archive) and the authors' risks. Makes explorer.html, a page to play with the theorems.
 
 EXPLORED = comparisons.explored_settings(CONFIG)
 EXPLORER = ROOT / "explorer"
-KEPT_RISKS = ROOT / "data/reference/laptop.parquet"
+KEPT_RISKS = ROOT / "data/archive/laptop.parquet"
 
 
 rule explorer:
     input:
         specs=expand("data/specs/{setting}.json", setting=EXPLORED),
-        bayes=expand("data/bayes/{setting}.parquet", setting=EXPLORED),
+        bayes=expand("{root}/bayes/{setting}.parquet", root=CONFIG.root, setting=EXPLORED),
     output:
         # linked from the report, not in it: browsers do not open such long data inside a page
         page="explorer.html",

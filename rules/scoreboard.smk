@@ -23,6 +23,9 @@ rule scoreboard:
         ),
     log:
         "logs/{protocol}/scoreboard.log",
+    wildcard_constraints:
+        # of the archive, archived/{protocol}
+        protocol=one_of(f"{CONFIG.root}/{name}".removeprefix("data/") for name in CONFIG.protocols),
     localrule: True
     conda:
         "../envs/pipeline.yaml"
@@ -32,7 +35,7 @@ rule scoreboard:
         code=code("scoreboard.py", data=(PUBLISHED,)),
         published=PUBLISHED,
         curves=jobs.canonical_json(comparisons.scoreboard_rows(CONFIG)),
-        note=lambda wildcards: protocol(wildcards).note(comparisons.scored_curves(CONFIG)),
+        note=lambda wildcards: CONFIG.note(comparisons.scored_curves(CONFIG), protocol(wildcards)),
     shell:
         # on standard input, because an argument may not be longer than 128 KiB
         "printf %s {params.curves:q} | python {params.scripts:q}/scoreboard.py"

@@ -34,7 +34,7 @@ def recipes(folder: Path) -> dict[str, str]:
 @cli.command
 def main(
     page: Path,
-    kept: Annotated[Path, "data/reference"],
+    kept: Annotated[Path, "data/archive"],
     theory: list[Path],
     sampled: list[Path],
     identity: list[Path],

@@ -102,15 +102,16 @@ SCOREBOARD = columns(
     **{"broken": str, "error_worst": float, "tail_worst": float},
 )
 PUBLISHED = ("setting", "model", "arm", "n", "risk")  # columns of the authors' CSV files
-FIGURE_TABLES = {  # tables that figures are drawn from: columns, and path by name
-    "risks": (RISKS, "data/{protocol}/risks/{name}.parquet"),
+# Tables that figures are drawn from: columns, and path by name; `root` is the folder of results
+FIGURE_TABLES = {
+    "risks": (RISKS, "{root}/{protocol}/risks/{name}.parquet"),
     "theory": (THEORY, "data/theory/{name}.parquet"),
-    "bayes": (BAYES, "data/bayes/{name}.parquet"),
-    "identity": (IDENTITY, "data/identity/{name}.parquet"),
-    "sampled": (SAMPLED, "data/sampled/{name}.parquet"),
-    "real": (REAL, "data/{protocol}/real/{name}.parquet"),
-    "prompt_share": (PROMPT_SHARE, "data/{protocol}/prompt_share/{name}.parquet"),
-    "scoreboard": (SCOREBOARD, "data/{protocol}/{name}.parquet"),
+    "bayes": (BAYES, "{root}/bayes/{name}.parquet"),
+    "identity": (IDENTITY, "{root}/identity/{name}.parquet"),
+    "sampled": (SAMPLED, "{root}/sampled/{name}.parquet"),
+    "real": (REAL, "{root}/{protocol}/real/{name}.parquet"),
+    "prompt_share": (PROMPT_SHARE, "{root}/{protocol}/prompt_share/{name}.parquet"),
+    "scoreboard": (SCOREBOARD, "{root}/{protocol}/{name}.parquet"),
 }
 
 Rows = Sequence[Mapping[str, Any]]

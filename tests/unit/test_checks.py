@@ -463,8 +463,8 @@ BAD = {
         "settings.scoreboard: the name is taken; use another",
     ),
     "name of a folder of data": (
-        {"protocols": {"reference": config()["protocols"]["p"]}},
-        "protocols.reference: the name is taken; use another",
+        {"protocols": {"archived": config()["protocols"]["p"]}},
+        "protocols.archived: the name is taken; use another",
     ),
 }
 

@@ -17,7 +17,7 @@ from decoupling.tables import BAYES, RISKS, read_all, read_published
 from mixtures import NONISO, PAPER_BLOCKS, paper
 
 ROOT = Path(__file__).parents[2]
-KEPT = read_all([ROOT / "data/reference/laptop.parquet"], RISKS)
+KEPT = read_all([ROOT / "data/archive/laptop.parquet"], RISKS)
 PUBLISHED = read_published([ROOT / "data/published/authors_risks.csv"])
 NO_BAYES = read_all([], BAYES)
 

@@ -15,7 +15,7 @@ from decoupling.models.base import Model
 from decoupling.plan import duration, jobs
 
 ROOT = Path(__file__).parents[2]
-KEPT = sorted((ROOT / "data/reference").glob("*_costs.csv"))
+KEPT = sorted((ROOT / "data/archive").glob("*_costs.csv"))
 DAY = 24 * 60
 
 
@@ -160,7 +160,7 @@ def test_depths_in_one_job_ask_for_the_time_of_all(config):
 @pytest.mark.parametrize("name", ["softmax", "transformer", "laptop"])
 def test_long_jobs_start_first(config, name: str):
     """Of kept ones that take minutes, none of half the time comes before a longer one."""
-    costs = pd.read_csv(ROOT / f"data/reference/{name}_costs.csv")
+    costs = pd.read_csv(ROOT / f"data/archive/{name}_costs.csv")
     costs = costs[costs.core_minutes > 2].sort_values("core_minutes")
     rows = [
         (duration.priority(config.protocols["laptop"], config.settings[row.setting], row.n), row)

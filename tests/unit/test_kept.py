@@ -15,7 +15,7 @@ from decoupling.theory.random_mixtures import draw_mixture
 from decoupling.theory.theorems import THEOREMS
 
 ROOT = Path(__file__).parents[2]
-KEPT = ROOT / "data/reference"
+KEPT = ROOT / "data/archive"
 PAGE = " ".join((ROOT / "docs/reproduction.md").read_text().split())
 POINT = ["setting", "n", "model", "layers", "arm"]
 

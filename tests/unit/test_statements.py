@@ -101,7 +101,7 @@ def test_entries_of_the_prompts():
 
 
 def test_agreement_in_appendix_d():
-    paper = pd.read_parquet(ROOT / "data/reference/paper.parquet")
+    paper = pd.read_parquet(ROOT / "data/archive/paper.parquet")
     rows = paper[paper.setting.isin(("figA1b", "figA1d"))]
     heads = rows.arm == "joint_heads"
     said_span(from_theorems(rows[heads]))

@@ -25,7 +25,7 @@ SOURCES = (
     "envs",
     "docs",
     "data/published",
-    "data/reference",
+    "data/archive",
 )
 
 

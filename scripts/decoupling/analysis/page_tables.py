@@ -1,7 +1,7 @@
 """Tables of docs/reproduction.md on the paper's settings, theorems and protocol.
 
 A query has the name of its table's marker, and yields rows of cells. `data` has the files of
-data/reference by their names without suffix, and `theory` and `published`.
+data/archive by their names without suffix, and `theory` and `published`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def beside(data: Any) -> pd.DataFrame:
         files = " ".join(f"data/exact/risks/{name}.parquet" for name in lacking)
         text = f"exact.parquet lacks {names}, which paper.parquet has and the page compares:"
         fix = f"snakemake --config protocol=exact -- {files}"
-        raise InputError([f"{text} {fix}, then python scripts/reference.py exact {names}"])
+        raise InputError([f"{text} {fix}, then python scripts/archive.py exact {names}"])
     theorem = data.theory[data.theory.curve == "theorem"]
     others = (("exact", data.exact, POINT), ("theorem", theorem, BY_ARM))
     for name, other, keys in (*others, ("authors", data.published, POINT)):

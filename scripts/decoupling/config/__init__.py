@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..models.curve import Curve
+from .archive import Archive
 from .protocols import Protocol
 from .settings import Setting
 
@@ -19,3 +21,20 @@ class Config:
     settings: Mapping[str, Setting]
     figures: Mapping[str, Any]  # of class `figures.Figure`, whose package imports this one
     published: Collection[tuple[str, str]] = field(default=())  # (setting, arm) with known risks
+    results: str = "train"  # or archive: what figures are drawn from
+    archive: Archive = field(default_factory=Archive)
+
+    @property
+    def root(self) -> str:
+        """The folder of results that figures are drawn from."""
+        return "data/archived" if self.results == "archive" else "data"
+
+    def note(self, curves: Iterable[Curve], protocol: Protocol | None = None) -> str:
+        """The small print of these curves; the active protocol's where none is given."""
+        curves, protocol = list(curves), protocol or self.protocol
+        note = protocol.note(curves)
+        if self.results != "archive":
+            return note
+        owners = {curve.setting.partition(".fold")[0] for curve in curves}
+        made_by = self.archive.made_by(protocol.name, owners)
+        return f"Archived results{f' ({made_by})' if made_by else ''}. {note}"

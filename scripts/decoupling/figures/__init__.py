@@ -118,7 +118,7 @@ class Figure:
     def note(self, config: Config) -> str:
         """The small print."""
         curves = self.curves(config)
-        return config.protocol.note(curves) if curves else self.computed
+        return config.note(curves) if curves else self.computed
 
     def scored(self, config: Config) -> list[Curve]:
         """Curves that the scoreboard lists under the figure's name."""

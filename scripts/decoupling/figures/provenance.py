@@ -50,12 +50,12 @@ def _on_a_line(values: str) -> str:
     return re.sub(r"\n\s*", " ", values).replace("[ ", "[").replace(" ]", "]")
 
 
-def commit(clone: Path) -> dict[str, str | bool | None]:
+def commit(clone: Path, sources: Iterable[str] = SOURCES) -> dict[str, str | bool | None]:
     """The clone's commit, and whether its sources are as committed; None without git."""
     top, head = _git(clone, "rev-parse", "--show-toplevel", "HEAD").splitlines() or ("", None)
     if not top or Path(top).resolve() != clone.resolve():  # a copy in somebody else's repository
         return {"commit": None, "clean": None}
-    changes = _git(clone, "status", "--porcelain", "--", *SOURCES)
+    changes = _git(clone, "status", "--porcelain", "--", *sources)
     return {"commit": head, "clean": changes == ""}
 
 

@@ -27,7 +27,10 @@ from .messages import schema_text
 
 SCOREBOARD = "scoreboard"  # the name of the figure that every config has
 # folders of data/ that a protocol must not have
-FOLDERS = ("bayes", "identity", "published", "reference", "sampled", "specs", "tables", "theory")
+FOLDERS = (
+    *("archive", "archived", "bayes", "identity", "published", "redrawn", "sampled", "specs"),
+    *("tables", "theory"),
+)
 
 # Stricter than JSON schema: NaN is no number, and 2.0 no integer, as file names need it.
 _TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(

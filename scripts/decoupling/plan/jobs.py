@@ -50,9 +50,10 @@ def fingerprint(setting: Setting) -> str:
 
 def figure_files(config: Config, figure: str) -> dict[str, list[str]]:
     """The files of a figure's tables, by table."""
-    needs, protocol = config.figures[figure].needs(config), config.protocol.name
+    needs = config.figures[figure].needs(config)
+    of = {"root": config.root, "protocol": config.protocol.name}
     return {
-        table: [path.format(name=name, protocol=protocol) for name in needs[table]]
+        table: [path.format(name=name, **of) for name in needs[table]]
         for table, (_, path) in FIGURE_TABLES.items()
         if table in needs
     }

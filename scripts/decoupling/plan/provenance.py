@@ -41,11 +41,15 @@ def of_curves(config: Config, settings: Iterable[str], curves: Iterable[Curve], 
     record = {
         "kind": kind,
         "protocol": config.protocol.name,
-        "results": "trained" if recipes else "computed",
+        "results": _results(config) if recipes else "computed",
         "settings": {setting.name: _as_used(setting) for setting in made},
         "recipes": list(recipes.values()),
     }
     return json.dumps(record, ensure_ascii=False)
+
+
+def _results(config: Config) -> str:
+    return "archived" if config.results == "archive" else "trained"
 
 
 def _as_used(setting: Setting) -> dict[str, Any]:

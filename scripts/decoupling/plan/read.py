@@ -12,6 +12,7 @@ import yaml
 
 from .. import figures, sources
 from ..config import Config
+from ..config.archive import Archive
 from ..config.protocols import Protocol
 from ..config.settings import Block, Setting
 from ..errors import InputError
@@ -19,12 +20,15 @@ from . import checks
 
 
 def load(
-    raw: Block, schema: Mapping[str, Any], published: Collection[tuple[str, str]] = ()
+    raw: Block,
+    schema: Mapping[str, Any],
+    published: Collection[tuple[str, str]] = (),
+    archive: Archive | None = None,
 ) -> Config:
     """The config, or InputError with a line for each problem: the key's path, and the fix.
 
     `schema` is config/schema.yaml, to which models, sources, kinds and optimisers add their keys.
-    `published` has the (setting, arm) pairs that an overlay can show.
+    `published` has the (setting, arm) pairs that an overlay can show; `archive` what is kept.
     """
     if lines := [*checks.model_problems(), *checks.arm_problems()]:
         raise InputError(lines)
@@ -39,7 +43,13 @@ def load(
         raise InputError(lines)
     protocols = {name: Protocol.read(name, block) for name, block in raw["protocols"].items()}
     config = Config(
-        protocols.get(raw["protocol"]), protocols, settings, _figures(raw, settings), published
+        protocols.get(raw["protocol"]),
+        protocols,
+        settings,
+        _figures(raw, settings),
+        published,
+        raw.get("results", "train"),
+        archive or Archive(),
     )
     return _with_derived(config, raw)
 
@@ -51,6 +61,7 @@ def of_clone(root: Path) -> dict[str, Any]:
     return {
         "schema": yaml.safe_load((root / "config/schema.yaml").read_text()),
         "published": {(row["setting"], row["arm"]) for row in rows},
+        "archive": Archive.read(root / "data/archive"),
     }
 
 

@@ -1,0 +1,59 @@
+# Needs results that are kept in data/archive. Makes their tables in data/archived, a setting each, for
+# figures to be drawn from where the config says `results: archive`. What is not archived, or was made
+# otherwise than the config says, ends the workflow when it starts, with a line for each.
+
+ARCHIVE = ROOT / "data/archive"
+UNARCHIVED = {}  # problems of tables that are asked for, each with the command that makes the table
+
+
+def archived_file(wildcards):
+    found = archived.source(CONFIG, **wildcards)["file"]
+    return ARCHIVE / f"{found}.parquet" if found else None
+
+
+def unarchived(wildcards):
+    """Why a table cannot be drawn, and what makes it instead; nothing where it can."""
+    if problem := archived.problem(CONFIG, **wildcards):
+        made = "data/{folder}/{name}.parquet".format(**wildcards)
+        UNARCHIVED[made] = f"results: {problem}; make it: {command(results='train')} -- {made}"
+    return UNARCHIVED.get("data/{folder}/{name}.parquet".format(**wildcards), "")
+
+
+def shown_if_unarchived(wildcards):
+    """No file: the workflow asks when it plans its jobs, of a dry run too."""
+    if line := unarchived(wildcards):
+        logger.error(line)
+    return []
+
+
+onstart:
+    if UNARCHIVED:
+        raise WorkflowError(
+            f"{len(UNARCHIVED)} tables cannot be drawn from the archive, see above."
+        )
+
+
+rule unpack:
+    input:
+        shown_if_unarchived,
+    output:
+        table="data/archived/{folder}/{name}.parquet",
+    log:
+        "logs/archived/{folder}/{name}.log",
+    wildcard_constraints:
+        folder=one_of(archived.folders(CONFIG)),
+        name=r"[^/]+(/\d+-\d+)?",
+    localrule: True
+    conda:
+        "../envs/pipeline.yaml"
+    threads: 1
+    params:
+        scripts=SCRIPTS,
+        code=lambda wildcards: code("unpack.py", data=(archived_file(wildcards),)),
+        source=lambda wildcards: jobs.canonical_json(
+            {**archived.source(CONFIG, **wildcards), "problem": unarchived(wildcards)}
+        ),
+        archive=ARCHIVE,
+    shell:
+        "python {params.scripts:q}/unpack.py --archive {params.archive:q} --source {params.source:q}"
+        " --output {output.table} 2> {log}"

@@ -1,0 +1,161 @@
+"""Results that are drawn from the archive: where they are in it, and whether they are what the
+config says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from typing import Any
+
+from .. import sources
+from ..config import Config
+from ..config.archive import COMPUTED, TRAINED
+from ..config.protocols import Protocol
+from ..config.settings import Block, Setting
+from ..train.recipe import Recipe
+from .jobs import canonical_json, fingerprint, setting_runs
+
+DEFAULTS = json.loads(json.dumps({field.name: field.default for field in fields(Recipe)}))
+
+
+def folders(config: Config) -> list[str]:
+    """The folders of data/archived that can be filled."""
+    return [*(f"{name}/{table}" for name in config.protocols for table in TRAINED), *COMPUTED]
+
+
+def digest(setting: Setting) -> str:
+    """Identifies what a setting's results are of: its numbers, or how its table is used."""
+    if hasattr(sources.blocks()[setting.source], "make_spec"):
+        return fingerprint(setting)
+    return _digest({"block": setting.block, "longest": max(setting.n)})
+
+
+def sampled_digest(seed: int) -> str:
+    return _digest({"seed": seed})
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def runs_of(protocol: Protocol, setting: Setting) -> list[dict[str, Any]]:
+    """How a protocol trains a setting, as the manifest says it."""
+    trained = setting.folds.values() or [setting]
+    found = [asdict(run) for one in trained for run in setting_runs(protocol, one)]
+    return records(json.loads(json.dumps(found)))
+
+
+def records(runs: Iterable[Block]) -> list[dict[str, Any]]:
+    """Runs, as JSON has them, in short: recipes without what is as by default, each with the curves
+    that it trains. Blocks of seeds are put together."""
+    seeds: dict[str, int] = {}
+    recipes: dict[str, dict[str, Any]] = {}
+    for run in runs:
+        name = _curve(run)
+        seeds[name] = max(run["seeds"], seeds.get(name, 0))
+        recipes[name] = {
+            key: value
+            for key, value in run["recipe"].items()
+            if key not in DEFAULTS or value != DEFAULTS[key]
+        }
+    found: dict[str, dict[str, Any]] = {}
+    for name in sorted(recipes):
+        how = {"seeds": seeds[name], "recipe": recipes[name]}
+        found.setdefault(canonical_json(how), {"curves": [], **how})["curves"].append(name)
+    return list(found.values())
+
+
+def _curve(run: Block) -> str:
+    """A curve within its setting, in a word."""
+    curve = run["curve"]
+    words = [f"{curve['model']}/{curve['layers']}/{curve['arm']}"]
+    words += [f"{key}={size}" for key, size in sorted(map(tuple, curve["sizes"]))]
+    return " ".join([*words, *([] if run["reported"] else ["unreported"])])
+
+
+def by_curve(runs: Iterable[Block]) -> dict[str, Block]:
+    """Seeds and recipe of every curve."""
+    return {
+        name: {"seeds": run["seeds"], "recipe": run["recipe"]}
+        for run in runs
+        for name in run["curves"]
+    }
+
+
+def source(config: Config, folder: str, name: str) -> dict[str, Any]:
+    """Where a table is in the archive: its file, and the rows to cut out of it."""
+    protocol, table, owner = _parts(folder, name)
+    entry = config.archive.entry(protocol, table, owner)
+    if table == "sampled":
+        first, last = map(int, name.partition("/")[2].split("-"))
+        rows = {"mixture": list(range(first, last + 1))}
+    else:
+        rows = {"setting": [name], "n": sorted(config.settings[name].n)}
+    return {"table": table, "file": _file(entry, table) if entry else "", "rows": rows}
+
+
+def _file(entry: Block, table: str) -> str:
+    return entry["files"][table] if "files" in entry else entry["file"]
+
+
+def _parts(folder: str, name: str) -> tuple[str, str, str]:
+    """Protocol, table, and the setting or figure that it is of."""
+    protocol, _, table = folder.rpartition("/")
+    return protocol, table, name.partition("/")[0]
+
+
+def problem(config: Config, folder: str, name: str) -> str:
+    """Why a table cannot be taken from the archive, in words; nothing where it can."""
+    protocol, table, owner = _parts(folder, name)
+    entry = config.archive.entry(protocol, table, owner)
+    if entry is None:
+        return f"{owner} is not archived ({folder})"
+    if table == "sampled":
+        seed = config.figures[owner].block["seed"]
+        missing = set(source(config, folder, name)["rows"]["mixture"]) - set(entry["mixtures"])
+        changed = entry["spec"] != sampled_digest(seed) or missing
+        return f"figures.{owner} is not as archived (seed or count)" if changed else ""
+    setting = config.settings[owner]
+    if entry["spec"] != digest(setting):
+        return f"settings.{owner} is not as archived"
+    missing = sorted(set(setting.n) - set(entry["n"]))
+    if missing:
+        lengths = ", ".join(map(str, missing))
+        return f"{owner} is not archived at n = {lengths} ({folder})"
+    if table in COMPUTED:
+        return ""
+    return run_problem(config.protocols[protocol], setting, entry)
+
+
+def run_problem(protocol: Protocol, setting: Setting, entry: Block) -> str:
+    """Curves of a setting that are not archived, or not by the recipe of today."""
+    kept = by_curve(entry["runs"])
+    wanted = by_curve(runs_of(protocol, setting))
+    if missing := [name for name in wanted if name not in kept]:
+        return f"{setting.name} is not archived with {', '.join(missing)}"
+    changed = {name for name in wanted if wanted[name] != kept[name]}
+    if not changed:
+        return ""
+    keys = sorted({key for name in changed for key in _differing(wanted[name], kept[name])})
+    recipes = sorted({*_recipes(protocol, setting, changed)})
+    return (
+        f"{setting.name} was trained by another recipe than {' or '.join(recipes)}"
+        f" ({', '.join(keys)})"
+    )
+
+
+def _differing(one: Block, other: Block) -> Iterable[str]:
+    if one["seeds"] != other["seeds"]:
+        yield "seeds"
+    for key in {**one["recipe"], **other["recipe"]}:
+        if one["recipe"].get(key) != other["recipe"].get(key):
+            yield key
+
+
+def _recipes(protocol: Protocol, setting: Setting, names: Iterable[str]) -> Iterable[str]:
+    trained = setting.folds.values() or [setting]
+    for run in (run for one in trained for run in setting_runs(protocol, one)):
+        if _curve(json.loads(json.dumps(asdict(run)))) in names:
+            yield f"protocols.{protocol.name}.{protocol.recipe_of(run.curve)}"
