@@ -20,20 +20,20 @@ def main(
     kind: Annotated[str, "the module of decoupling/figures that draws it"],
     plot_spec: Annotated[dict, "what to draw, as JSON"],
     note: Annotated[str, "small print"],
-    counts: Annotated[dict, "the number of files of each table, in their order, as JSON"],
+    counts: Annotated[dict, "the number of files of each table, as JSON"],
     code: Annotated[str, "digest of the code that draws it"],
     pdf: Path,
     png: Path,
     provenance: Path,
     specs: list[Path] = (),
-    tables: list[Path] = (),
+    tables: Annotated[list[Path], "in the order of FIGURE_TABLES"] = (),
     published: list[Path] = (),
 ) -> None:
     mixtures = [TaskMixture.from_json(path.read_text()) for path in specs]
     files = iter(tables)
-    named = {name: list(islice(files, count)) for name, count in counts.items()}
     read = {
-        name: read_all(named.get(name, []), schema) for name, (schema, _) in FIGURE_TABLES.items()
+        name: read_all(islice(files, counts.get(name, 0)), schema)
+        for name, (schema, _) in FIGURE_TABLES.items()
     }
     read["specs"] = {mix.name: mix for mix in mixtures}
     read["published"] = read_published(published)
