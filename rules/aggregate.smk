@@ -6,9 +6,6 @@ rule aggregate:
         spec="data/specs/{setting}.json",
         runs=lambda wildcards: jobs.run_files(CONFIG, "runs", **wildcards),
         parameters=lambda wildcards: jobs.run_files(CONFIG, "parameters", **wildcards),
-        theory=lambda wildcards: (
-            "data/theory/{setting}.parquet" if jobs.optimum_curves(setting(wildcards)) else []
-        ),
     output:
         risks="data/{protocol}/risks/{setting}.parquet",
         parameters="data/{protocol}/parameters/{setting}.parquet",
@@ -21,10 +18,7 @@ rule aggregate:
     params:
         scripts=SCRIPTS,
         code=code("aggregate.py"),
-        optimum=lambda wildcards: jobs.canonical_json(jobs.optimum_curves(setting(wildcards))),
-        remedy=lambda wildcards: jobs.remedy(protocol(wildcards), setting(wildcards)),
     shell:
         # bash's built-in printf has no limit on arguments, which thousands of names would exceed
         r"printf '%s\n' {input.runs} '' {input.parameters} | python {params.scripts:q}/aggregate.py"
-        " --spec {input.spec} --theory {input.theory} --optimum {params.optimum:q}"
-        " --remedy {params.remedy:q} --risks {output.risks} --parameters {output.parameters} 2> {log}"
+        " --spec {input.spec} --risks {output.risks} --parameters {output.parameters} 2> {log}"

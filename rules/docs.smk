@@ -12,9 +12,6 @@ rule page_tables:
             "data/theory/{setting}.parquet",
             setting=[*PAGE_SETTINGS, "shared", "softmax_clean", "softmax_noisy", "transformer"],
         ),
-        # functions, as a config may be without these figures
-        sampled=lambda wildcards: jobs.figure_files(CONFIG, "mixtures")["sampled"],
-        identity=lambda wildcards: jobs.figure_files(CONFIG, "identity")["identity"],
     output:
         page=update("docs/reproduction.md"),
     log:
@@ -31,5 +28,5 @@ rule page_tables:
         published=PUBLISHED,
     shell:
         "python {params.scripts:q}/page_tables.py --page {params.page:q} --kept {params.kept:q}"
-        " --theory {input.theory} --sampled {input.sampled} --identity {input.identity}"
-        " --published {params.published:q} --output {output.page} 2> {log}"
+        " --theory {input.theory} --published {params.published:q}"
+        " --output {output.page} 2> {log}"

@@ -11,7 +11,7 @@ from decoupling.analysis import page_tables, page_tables_beyond
 from decoupling.analysis.page import filled
 from decoupling.errors import InputError
 from decoupling.files import atomic_path
-from decoupling.tables import IDENTITY, SAMPLED, THEORY, read_all, read_published
+from decoupling.tables import THEORY, read_all, read_published
 
 READERS = {
     ".parquet": pd.read_parquet,
@@ -36,16 +36,12 @@ def main(
     page: Path,
     kept: Annotated[Path, "data/archive"],
     theory: list[Path],
-    sampled: list[Path],
-    identity: list[Path],
     published: list[Path],
     output: Path,
 ) -> None:
     data = SimpleNamespace(
         **results(kept),
         theory=read_all(theory, THEORY),
-        sampled=read_all(sampled, SAMPLED),
-        identity=read_all(identity, IDENTITY),
         published=read_published(published),
     )
     queries = page_tables.TABLES | page_tables_beyond.TABLES

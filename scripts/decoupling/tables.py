@@ -43,10 +43,8 @@ RUNS = columns(
 )
 RISKS = columns(
     **POINT, **RISK, normalized=float, **SEEDS, normalized_se=float, tail_share=float,
-    seeds_stopped=int, above_optimum=float,
+    seeds_stopped=int,
 )  # fmt: skip
-# `above_optimum` is the risk over the optimum, less 1, where theory knows it; more is warned of
-WELL_ABOVE = 0.005
 # A row per parameter of the best seed; `values` in C order
 PARAMETERS = columns(**POINT, seed=int, name=str, shape=list[int], values=list[float])
 BAYES_BOUND = "Bayes"

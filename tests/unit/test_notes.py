@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 from configs import read
-from decoupling.figures.describe import shortfall
+from decoupling.analysis import shortfall
 
 RECIPE = {"batch_size": 64, "iterations": 10, "lr": 0.1, "halve_at": [0.5], "halving_group": 2}
 CONFIG = yaml.safe_load("""
@@ -47,13 +47,27 @@ def test_a_figure_of_fine_tuning_alone_says_that_its_seeds_are_not_halved():
     assert "best of 2 seeds by halving (not finetune)," in small_print(raw)
 
 
-def test_small_print_says_what_is_well_above_the_optimum():
-    """Of the curves that are drawn, the arms and the worst; nothing where all are near."""
-    risks = pd.DataFrame(
-        [("joint", 0.2), ("joint", 0.001), ("plain", 0.004), ("joint_heads", 0.5)],
-        columns=["arm", "above_optimum"],
-    ).assign(setting="s", model="attention", layers=1)
-    drawn = {"s attention 1 joint", "s attention 1 plain"}
-    assert shortfall(risks, drawn) == "; best seeds up to 20.0% above the optimum (joint prompts)"
-    assert shortfall(risks, {"s attention 1 plain"}) == ""
-    assert shortfall(risks.iloc[:0], drawn) == ""
+def test_best_seeds_well_above_the_optimum_are_named():
+    """Of the curves that are drawn, with a line for each; nothing where no optimum is known, and
+    nothing below half a percent."""
+    rows = [("joint", 1, 2.008), ("joint", 5, 1.5), ("joint", 9, 1.2), ("plain", 5, 7.0)]
+    common = {"setting": "s", "model": "attention", "layers": 1, "seeds_total": 2}
+    risks = pd.DataFrame(rows, columns=["arm", "n", "risk"]).assign(**common)
+    least = [(1, "optimum", 2.0), (5, "optimum", 1.0), (9, "optimum", 1.0), (9, "theorem", 0.1)]
+    theory = pd.DataFrame(least, columns=["n", "curve", "risk"]).assign(arm="joint", setting="s")
+    known, drawn = {"attention": "optimum"}, {"s attention 1 joint", "s attention 1 plain"}
+    high = shortfall.above_optimum(risks, theory, known, drawn)
+    assert dict(zip(high.n, high.above, strict=True)) == pytest.approx({5: 0.5, 9: 0.2})
+    assert (
+        shortfall.small_print(high) == "; best seeds up to 50.0% above the optimum (joint prompts)"
+    )
+    [line] = shortfall.warnings(high, "train longer")
+    assert line.startswith("s: the best of 2 seeds of attention, joint, is up to 50.0% above")
+    assert line.endswith("(n = 5, 9); train longer")
+    for nothing in (
+        shortfall.above_optimum(risks, theory, known, {"s attention 1 plain"}),
+        shortfall.above_optimum(risks, theory, {}, drawn),
+        shortfall.above_optimum(risks.iloc[:0], theory, known, drawn),
+    ):
+        assert shortfall.small_print(nothing) == ""
+        assert shortfall.warnings(nothing, "") == []

@@ -257,7 +257,7 @@ def test_excess_over_the_optimum():
         for arm in ("plain", "finetune", "joint", "joint_heads")
         for curve, above in (("theorem", i / 10), ("centred", 0), ("energy", 0), ("optimum", 0))
     ]
-    found = made("mixtures", sampled=pd.DataFrame(rows))
+    found = made("mixtures", sampled_mixtures=pd.DataFrame(rows))
     assert found[2] == ["joint", "Theorem", "0.00", "10.00", "18.00", "20.00"]
     assert found[4] == ["joint", "Theorem 3, centred", *["0.0000"] * 4]
 

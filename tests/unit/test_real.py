@@ -64,7 +64,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict:
         power = label_power(text)
         found["theory"] += fold_table(fold.mix, moments, [N], power)
         found["redrawn"] += redrawn_rows(fold, [N])
-        found["risks"] += seed_minimum(pd.DataFrame(done.rows), power, {})
+        found["risks"] += seed_minimum(pd.DataFrame(done.rows), power)
         found["specs"].append(text)
         found["folds"].append(fold)
         found["runs"].append(done.rows)

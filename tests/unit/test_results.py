@@ -10,7 +10,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from decoupling.analysis.aggregate import least_risks, seed_minimum, warnings
 from decoupling.errors import TableError
 from decoupling.files import atomic_path
 from decoupling.tables import (
@@ -31,7 +30,7 @@ COLUMNS = {  # schema, names
     "risks": (
         RISKS,
         f"{KEY} risk risk_se normalized best_seed median seeds_ok seeds_total normalized_se"
-        " tail_share seeds_stopped above_optimum",
+        " tail_share seeds_stopped",
     ),
     "parameters": (PARAMETERS, f"{KEY} seed name shape values"),
     "bounds": (BOUNDS, f"{KEY} bound excess excess_se holds"),
@@ -171,34 +170,3 @@ def test_the_unreadable_one_of_several_is_named(tmp_path):
     with pytest.raises(TableError) as caught:
         read_all([tmp_path / "good", tmp_path / "other"], RUNS)
     assert caught.value.path == tmp_path / "other"
-
-
-def trained(n: int, arm: str, risks: list[float]) -> list[dict]:
-    point = {"setting": "s", "n": n, "model": "attention", "layers": 1, "arm": arm}
-    return [
-        {**point, "seed": seed, "risk": risk, "risk_se": 0.0, "status": "ok"}
-        | {"selection_risk": risk, "tail_share": None}
-        for seed, risk in enumerate(risks)
-    ]
-
-
-def test_best_seed_above_the_optimum_is_warned_of():
-    """A line for each curve, with the worst of its n; the column has every n; none where no optimum
-    is known, and none below half a percent."""
-    runs = pd.DataFrame(
-        trained(1, "joint", [3.0, 2.008])
-        + trained(5, "joint", [1.5, 1.7])
-        + trained(9, "joint", [1.2, 1.3])
-        + trained(5, "plain", [7.0])
-    )
-    theory = pd.DataFrame(
-        [(1, "optimum", 2.0), (5, "optimum", 1.0), (9, "optimum", 1.0), (9, "theorem", 0.1)],
-        columns=["n", "curve", "risk"],
-    ).assign(arm="joint")
-    rows = seed_minimum(runs, 1.0, least_risks(theory, {"attention": "optimum"}))
-    above = {(row["arm"], row["n"]): row["above_optimum"] for row in rows}
-    assert np.isnan(above.pop(("plain", 5)))
-    assert above == pytest.approx({("joint", 1): 0.004, ("joint", 5): 0.5, ("joint", 9): 0.2})
-    [line] = warnings(rows, "train longer")
-    assert line.startswith("s: the best of 2 seeds of attention, joint, is up to 50.0% above")
-    assert line.endswith("(n = 5, 9); train longer")

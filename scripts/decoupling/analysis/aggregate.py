@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from ..problem.mixture import TaskMixture
-from ..tables import POINT, WELL_ABOVE
+from ..tables import POINT
 
 NO_SEED = -1
 
@@ -21,11 +20,9 @@ def label_power(spec: str) -> float:
     return table.get("label_power") or TaskMixture.from_json(spec).label_power
 
 
-def seed_minimum(
-    runs: pd.DataFrame, power: float, optimum: Mapping[tuple, float]
-) -> list[dict[str, Any]]:
-    """A row per (n, model, layers, arm): the risk of the seed with the least selection risk; that
-    risk over `power`, E[y²]; and over the `optimum` of (model, n, arm), where it is known.
+def seed_minimum(runs: pd.DataFrame, power: float) -> list[dict[str, Any]]:
+    """A row per (n, model, layers, arm): the risk of the seed with the least selection risk, and
+    that risk over `power`, E[y²].
 
     Diverged seeds and those stopped by halving are counted and left out. If none is left, the risk
     is missing.
@@ -36,45 +33,9 @@ def seed_minimum(
             f"seed trained twice: {runs[duplicated].iloc[0][[*POINT, 'seed']].to_dict()}"
         )
     return [
-        _row(dict(zip(POINT, key, strict=True)), group, power, optimum)
+        {**dict(zip(POINT, key, strict=True)), **_summary(group, power)}
         for key, group in runs.groupby(list(POINT), sort=True)
     ]
-
-
-def least_risks(theory: pd.DataFrame, curves: Mapping[str, str]) -> dict[tuple, float]:
-    """The optimum of every (model, n, arm): `curves` names the computed curve of each model."""
-    return {
-        (model, row.n, row.arm): row.risk
-        for model, curve in curves.items()
-        for row in theory[theory.curve == curve].itertuples()
-    }
-
-
-def warnings(risks: Sequence[Mapping[str, Any]], remedy: str) -> list[str]:
-    """A line for every curve whose best seeds are well above the optimum, with what can be done."""
-    high: dict[tuple, list[Mapping[str, Any]]] = {}
-    for row in risks:
-        if row["above_optimum"] > WELL_ABOVE:
-            high.setdefault((row["setting"], row["model"], row["arm"]), []).append(row)
-    lines = []
-    for (setting, model, arm), rows in high.items():
-        worst = max(row["above_optimum"] for row in rows)
-        lengths = ", ".join(str(row["n"]) for row in rows)
-        seeds = rows[0]["seeds_total"]
-        lines.append(
-            f"{setting}: the best of {seeds} seeds of {model}, {arm}, is up to {worst:.1%} above"
-            f" the optimum (n = {lengths}); {remedy}"
-        )
-    return lines
-
-
-def _row(
-    point: dict[str, Any], group: pd.DataFrame, power: float, optimum: Mapping[tuple, float]
-) -> dict[str, Any]:
-    summary = _summary(group, power)
-    least = optimum.get((point["model"], point["n"], point["arm"]))
-    above = summary["risk"] / least - 1 if least and point["layers"] == 1 else float("nan")
-    return {**point, **summary, "above_optimum": above}
 
 
 def _summary(group: pd.DataFrame, power: float) -> dict[str, float | int]:

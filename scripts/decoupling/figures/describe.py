@@ -1,29 +1,10 @@
-"""A task mixture, and what training left, in words."""
+"""A task mixture in words."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ..models.arms import ARMS
 from ..problem.mixture import TaskMixture
-from ..tables import WELL_ABOVE
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-def shortfall(risks: pd.DataFrame, drawn: Collection[str]) -> str:
-    """Small print on best seeds that are well above the optimum, or nothing. `drawn` are curves, as
-    "setting model layers arm"."""
-    names = risks[["setting", "model", "layers", "arm"]].astype(str).agg(" ".join, axis=1)
-    high = risks[names.isin(drawn) & (risks.above_optimum > WELL_ABOVE)]
-    if high.empty:
-        return ""
-    arms = ", ".join(entry.label for arm, entry in ARMS.items() if arm in set(high.arm))
-    return f"; best seeds up to {high.above_optimum.max():.1%} above the optimum ({arms})"
 
 
 def describe(mix: TaskMixture, noise: bool = True) -> str:

@@ -105,26 +105,6 @@ def block_runs(protocol: Protocol, setting: Setting, first: int, last: int) -> s
     return canonical_json([asdict(replace(run, seeds=min(run.seeds, last + 1))) for run in runs])
 
 
-def optimum_curves(setting: Setting) -> dict[str, str]:
-    """The computed curve that no seed of a model can be below, by model, where there is one. A
-    fold's theory is of its mixture, and its models are trained on its rows."""
-    if "fold" in setting.block:
-        return {}
-    found = {curve.model: curve.model_class.references for curve in setting.curves}
-    return {
-        model: "optimum" if "optimum" in references else "theorem"
-        for model, references in found.items()
-        if "theorem" in references
-    }
-
-
-def remedy(protocol: Protocol, setting: Setting) -> str:
-    """What to do where a best seed is above the optimum, in the config's words."""
-    names = sorted({protocol.recipe_of(c) for c in setting.curves if c.model_class.has_theorem()})
-    blocks = " and ".join(f"protocols.{protocol.name}.{name}" for name in names)
-    return f"more iterations or seeds in {blocks}, or standard_units, means_warmup and a cosine"
-
-
 def run_files(config: Config, what: str, protocol: str, setting: str) -> list[str]:
     """The files of all training jobs of a setting; `what` is runs or parameters."""
     chosen = config.settings[setting]
