@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -105,11 +106,14 @@ class _Job:
 
     def __init__(self, contexts: Any, seeds: Sequence[int], checkpoint: Checkpoint | None) -> None:
         self.contexts, self.seeds, self.checkpoint = contexts, seeds, checkpoint
-        self.scaling = Scaling.of(contexts.spec, contexts.n)
         saved = checkpoint.load() if checkpoint else None
         self.progress, self.saved = saved or ({"finished": []}, {})
         self.finished: dict[str, list[TrainState]] = {}
         self.plain: dict[tuple[str, int], TrainState] = {}  # by whose weights they are
+
+    @cached_property
+    def scaling(self) -> Scaling:
+        return Scaling.of(self.contexts.spec, self.contexts.n)
 
     def start(self, run: Run, engine: Any, plain: TrainState | None = None) -> TrainState:
         """Fine-tuning has the weights, and the seeds, with which `plain` came to its end."""
