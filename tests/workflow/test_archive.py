@@ -91,3 +91,14 @@ def test_verify_compares_what_was_trained(archived: Project) -> None:
     (row,) = rows[rows.verdict == "differs"].itertuples()
     assert (row.setting, row.n, row.arm, row.quantity) == ("one", 4, "joint", "risk")
     assert abs(row.difference - 0.01) < 1e-9
+
+
+def test_the_gallery_shows_every_figure(done: Project) -> None:
+    done.snakemake("docs/gallery.md")
+    page = (done.path / "docs/gallery.md").read_text()
+    for name in ("both", "one", "over", "scoreboard", "two"):
+        assert f"![{name}](gallery/{name}.png)" in page
+        small, large = (
+            done.path / f"{folder}/{name}.png" for folder in ("docs/gallery", "figures")
+        )
+        assert 0 < small.stat().st_size < large.stat().st_size
