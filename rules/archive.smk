@@ -26,13 +26,6 @@ def shown_if_unarchived(wildcards):
     return []
 
 
-onstart:
-    if UNARCHIVED:
-        raise WorkflowError(
-            f"{len(UNARCHIVED)} tables cannot be drawn from the archive, see above."
-        )
-
-
 rule unpack:
     input:
         shown_if_unarchived,

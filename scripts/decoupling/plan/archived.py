@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..config import Config
 from ..config.archive import COMPUTED, TRAINED, by_curve, curve_of, differing, records
 from ..config.protocols import Protocol
 from ..config.settings import Block, Setting
-from .jobs import canonical_json, fingerprint, setting_runs
+from .jobs import canonical_json, fingerprint, seed_blocks, setting_runs
 
 
 def folders(config: Config) -> list[str]:
@@ -112,6 +113,38 @@ def _recipes(protocol: Protocol, setting: Setting, names: Iterable[str]) -> Iter
     for run in (run for one in trained for run in setting_runs(protocol, one)):
         if curve_of(json.loads(json.dumps(asdict(run)))) in names:
             yield f"protocols.{protocol.name}.{protocol.recipe_of(run.curve)}"
+
+
+def expected(config: Config, trainings: Iterable[Any]) -> str:
+    """What these training jobs will cost, in a line; each has a `protocol`, `setting` and `n`. The
+    time of those is known that are archived by the recipe of today."""
+    found = [_core_minutes(config, job.protocol, job.setting, job.n) for job in trainings]
+    known = [minutes for minutes in found if minutes is not None]
+    count = f"{len(found)} training{'s' if len(found) > 1 else ''}"
+    if not known:
+        return f"{count}, of which the archive does not say how long they take."
+    about = f"about {sum(known):.1f} core-minutes, as on the machine of the archive"
+    rest = len(found) - len(known)
+    return f"{count}, {about}{f'; of {rest} it does not say how long' if rest else ''}."
+
+
+def _core_minutes(config: Config, protocol: str, setting: str, n: str) -> float | None:
+    """Of one training job: a fold's, and a block's of seeds, are equal parts."""
+    made, used = config.settings[setting], config.protocols[protocol]
+    owner = config.settings[setting.partition(".fold")[0]]
+    entry = config.archive.trained.get(protocol, {}).get(owner.name)
+    if not entry or n not in entry["core_minutes"] or entry["spec"] != digest(owner):
+        return None
+    if not _as_archived(used, owner, canonical_json(entry["runs"])):
+        return None
+    parts = max(1, len(owner.folds)) * len(seed_blocks(used, made))
+    return entry["core_minutes"][n] / parts
+
+
+@cache
+def _as_archived(protocol: Protocol, setting: Setting, recorded: str) -> bool:
+    """Whether a setting is trained as it was. Cached, as it has many jobs."""
+    return not run_problem(protocol, setting, {"runs": json.loads(recorded)})
 
 
 def digests(config: Config) -> dict[str, str]:
