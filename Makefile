@@ -2,6 +2,7 @@
 # make report              makes what is not up to date, then report.html of all of it
 # make explorer            makes explorer.html, the theorems to play with
 # make docs                redraws the rules in docs/architecture.md, writes the tables of docs/reproduction.md
+# make gallery             draws all figures from the archive, without training, and writes docs/gallery.md
 # make test                sets up .venv and runs the tests
 # make test-all            those, and the slow ones: the whole DAG at protocol smoke, random kills
 # make torch               torch, which is large, for figures and jobs that need it; the tests do
@@ -16,7 +17,7 @@ ifneq ($(shell mkdir -p "$${XDG_CACHE_HOME:=$$HOME/.cache}" 2>&1 && test -w "$$X
 export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
 endif
 
-.PHONY: all report explorer docs torch test test-all lint unit unit-processors workflow slow test-system clean
+.PHONY: all report explorer docs gallery torch test test-all lint unit unit-processors workflow slow test-system clean
 
 all: $(VENV)/torch
 	$(BIN)/snakemake
@@ -35,6 +36,9 @@ explorer: $(VENV)/installed
 docs: $(VENV)/installed
 	$(BIN)/python docs/diagram.py
 	$(BIN)/snakemake --forcerun page_tables -- docs/reproduction.md
+
+gallery: $(VENV)/torch
+	$(BIN)/snakemake --config results=archive -- all docs/gallery.md
 
 $(VENV)/installed: envs/requirements.txt
 	@$(PYTHON) envs/check.py

@@ -3,13 +3,6 @@
 # otherwise than the config says, ends the workflow when it starts, with a line for each.
 
 
-onstart:
-    if UNARCHIVED:
-        raise WorkflowError(
-            f"{len(UNARCHIVED)} tables cannot be drawn from the archive, see above."
-        )
-
-
 rule unpack:
     input:
         shown_if_unarchived,

@@ -1,5 +1,6 @@
 # Needs kept results (data/archive), theory and the authors' risks. Makes the tables of
-# docs/reproduction.md, between its markers; the text around them is written by hand.
+# docs/reproduction.md, between its markers; the text around them is written by hand. Needs all
+# figures. Makes docs/gallery.md.
 
 PAGES = comparisons.page_settings(CONFIG)
 PAGE_SETTINGS = sorted({name for page in PAGES.values() for name in page})
@@ -30,3 +31,27 @@ rule page_tables:
         "python {params.scripts:q}/page_tables.py --page {params.page:q} --kept {params.kept:q}"
         " --theory {input.theory} --published {params.published:q}"
         " --output {output.page} 2> {log}"
+
+
+# All figures as small pictures, with what to see in each. `make gallery` draws them from the archive.
+rule gallery:
+    input:
+        figures=expand("figures/{figure}.png", figure=CONFIG.figures),
+    output:
+        page="docs/gallery.md",
+        pictures=expand("docs/gallery/{figure}.png", figure=CONFIG.figures),
+    log:
+        "logs/docs/gallery.log",
+    localrule: True
+    conda:
+        "../envs/pipeline.yaml"
+    threads: 1
+    params:
+        scripts=SCRIPTS,
+        code=code("gallery.py"),
+        protocol=CONFIG.protocol.name,
+        entries=lambda wildcards: jobs.canonical_json(gallery.entries(CONFIG)),
+    shell:
+        "printf %s {params.entries:q} | python {params.scripts:q}/gallery.py"
+        " --protocol {params.protocol} --figures {input.figures} --output {output.page}"
+        " --pictures docs/gallery 2> {log}"

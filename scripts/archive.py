@@ -21,11 +21,10 @@ from typing import Annotated, Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import yaml
 from decoupling import cli
 from decoupling.config import Config
-from decoupling.config.archive import COMPUTED, MANIFEST, TRAINED, Archive, text
+from decoupling.config.archive import COMPUTED, MANIFEST, TRAINED, Archive, records, text
 from decoupling.errors import InputError
 from decoupling.figures.provenance import commit
 from decoupling.files import atomic_path
@@ -41,6 +40,7 @@ from decoupling.tables import (
     RISKS,
     SAMPLED,
     read_all,
+    read_stamp,
     read_table,
     write_table,
 )
@@ -63,12 +63,6 @@ def found(folder: Path, pattern: str) -> list[Path]:
     if not (files := sorted(folder.glob(pattern))):
         raise InputError([f"{folder}/{pattern} is no file; make the setting first"])
     return files
-
-
-def stamps_of(runs: Iterable[Path]) -> list[dict[str, str]]:
-    """The metadata of runs."""
-    read = (pq.read_schema(path).metadata for path in runs)
-    return [{key.decode(): value.decode() for key, value in one.items()} for one in read]
 
 
 def cost(path: Path) -> dict[str, Any]:
@@ -134,9 +128,9 @@ class Tree:
     def entry(self, name: str, files: Mapping[str, str]) -> dict[str, Any]:
         """What the manifest says of a trained setting; an error if the config says otherwise."""
         protocol, setting = self.config.protocols[self.protocol], self.config.settings[name]
-        stamps = stamps_of(self.runs(name))
+        stamps = [read_stamp(path) for path in self.runs(name)]
         blocks = {stamp["runs"] for stamp in stamps}
-        runs = archived.records(run for block in sorted(blocks) for run in json.loads(block))
+        runs = records(run for block in sorted(blocks) for run in json.loads(block))
         spec = archived.digest(setting)
         if not setting.folds and {stamp["spec_digest"] for stamp in stamps} != {spec}:
             raise InputError([f"{name} was trained with other numbers than the config's"])
@@ -148,6 +142,8 @@ class Tree:
         minutes = self.costs(name).groupby("n").core_minutes.sum().round(2)
         trained = next(iter(setting.folds.values()), setting)
         loaded = jobs.modules(trained) + jobs.optimisers(protocol, trained)
+        if setting.folds:
+            made["folds"] = sorted({stamp["spec_digest"] for stamp in stamps})
         return made | {
             "n": sorted(map(int, rows.n.unique())),
             "code": code_digest(SCRIPTS / "train.py", *loaded),

@@ -99,6 +99,11 @@ SCOREBOARD = columns(
     **dict.fromkeys(DEVIATIONS[-2:], float),
     **{"broken": str, "error_worst": float, "tail_worst": float},
 )
+# Relative differences of this machine's numbers from the archive's; `verdict` is identical, within
+# (what is allowed) or differs
+VERIFY = columns(
+    **POINT, quantity=str, archived=float, mine=float, difference=float, allowed=float, verdict=str
+)
 PUBLISHED = ("setting", "model", "arm", "n", "risk")  # columns of the authors' CSV files
 # Tables that figures are drawn from: columns, and path by name; `root` is the folder of results
 FIGURE_TABLES = {
@@ -132,6 +137,12 @@ def write_table(
 def read_table(path: Path, schema: pa.Schema) -> pd.DataFrame:
     """Read a table, or raise TableError."""
     return _read(path, schema).to_pandas()
+
+
+def read_stamp(path: Path) -> dict[str, str]:
+    """A table's metadata."""
+    found = pq.read_schema(path).metadata or {}
+    return {key.decode(): value.decode() for key, value in found.items()}
 
 
 def read_all(paths: Iterable[Path], schema: pa.Schema) -> pd.DataFrame:

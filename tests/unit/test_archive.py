@@ -8,6 +8,7 @@ import subprocess
 import sys
 from copy import deepcopy
 from pathlib import Path
+from types import SimpleNamespace
 
 import configs
 import pandas as pd
@@ -192,3 +193,21 @@ def test_every_file_of_the_archive_is_in_its_manifest():
             for table, file in entry["files"].items():
                 rows = pd.read_parquet(ROOT / f"data/archive/{file}.parquet")
                 assert (rows.setting == name).any(), (protocol, name, table)
+
+
+def test_what_training_will_cost(tmp_path):
+    """Known where it is archived by the recipe of today; a job of two has half of it."""
+    make(tmp_path, "one", 1.0, 4.0)
+    keep(tmp_path, "one")
+
+    def said(raw: dict, *settings: str) -> str:
+        found = [SimpleNamespace(protocol="laptop", setting=name, n="1") for name in settings]
+        return archived.expected(read(tmp_path, raw), found)
+
+    about = "about 2.0 core-minutes, as on the machine of the archive"
+    assert said(RAW, "one") == f"1 training, {about}."
+    assert said(RAW, "one", "two") == f"2 trainings, {about}; of 1 it does not say how long."
+    other = deepcopy(RAW)
+    other["protocols"]["laptop"]["one_layer"]["iterations"] = 500
+    unknown = "1 training, of which the archive does not say how long they take."
+    assert said(other, "one") == unknown

@@ -59,3 +59,46 @@ def test_what_no_longer_matches_is_a_line_each_and_nothing_is_drawn(archived: Pr
         ]
     assert not (archived.path / "figures").exists()
     assert not (archived.path / "data/archived").exists()
+
+
+def test_verify_compares_what_was_trained(archived: Project) -> None:
+    """Nothing was trained, the same was, and one number is another."""
+    none = archived.snakemake("verify", check=False)
+    assert none.returncode
+    assert "Nothing to compare" in none.stdout + none.stderr
+    mine = archived.path / "data/smoke"
+    shutil.copytree(archived.path.parent / "aside/smoke", mine, dirs_exist_ok=True)
+    jobs = archived.planned("verify")
+    assert jobs == {"compare": 1, "verify": 1}
+    same = archived.snakemake("verify")
+    page = (archived.path / "data/smoke/verify.md").read_text()
+    assert page.splitlines()[-1].startswith("Verified: of ")
+    assert page.splitlines()[-1] in same.stdout
+    rows = pd.read_parquet(archived.path / "data/smoke/verify.parquet")
+    assert set(rows.setting) == {"one", "two"}
+    assert set(rows.verdict) == {"identical"}
+    path = archived.path / "data/smoke/risks/one.parquet"
+    risks = pd.read_parquet(path)
+    point = (risks.model == "attention") & (risks.arm == "joint") & (risks.n == 4)
+    risks.loc[point, "risk"] *= 1.01
+    risks.to_parquet(path)
+    other = archived.snakemake("verify", check=False)
+    assert other.returncode
+    text = "Different: 1 of "
+    (line,) = {line for line in other.stdout.splitlines() if line.startswith(text)}
+    assert "one n = 4 attention joint: risk" in line
+    rows = pd.read_parquet(archived.path / "data/smoke/verify.parquet")
+    (row,) = rows[rows.verdict == "differs"].itertuples()
+    assert (row.setting, row.n, row.arm, row.quantity) == ("one", 4, "joint", "risk")
+    assert abs(row.difference - 0.01) < 1e-9
+
+
+def test_the_gallery_shows_every_figure(done: Project) -> None:
+    done.snakemake("docs/gallery.md")
+    page = (done.path / "docs/gallery.md").read_text()
+    for name in ("both", "one", "over", "scoreboard", "two"):
+        assert f"![{name}](gallery/{name}.png)" in page
+        small, large = (
+            done.path / f"{folder}/{name}.png" for folder in ("docs/gallery", "figures")
+        )
+        assert 0 < small.stat().st_size < large.stat().st_size

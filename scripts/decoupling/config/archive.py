@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from ..train.recipe import Recipe
 from .settings import Block
 
 MANIFEST = "manifest.json"
 TRAINED = ("risks", "bounds", "prompt_share", "real")  # tables of a protocol that are kept
 COMPUTED = ("bayes", "identity", "sampled")  # tables of no protocol
+DEFAULTS = json.loads(json.dumps({one.name: one.default for one in fields(Recipe)}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,54 @@ class Archive:
         if not commits:
             return ""
         return f"commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}"
+
+
+def records(runs: Iterable[Block]) -> list[dict[str, Any]]:
+    """Runs, as JSON has them, in short: recipes without what is as by default, each with the curves
+    that it trains. Blocks of seeds are put together."""
+    seeds: dict[str, int] = {}
+    recipes: dict[str, dict[str, Any]] = {}
+    for run in runs:
+        name = curve_of(run)
+        seeds[name] = max(run["seeds"], seeds.get(name, 0))
+        recipes[name] = {
+            key: value
+            for key, value in run["recipe"].items()
+            if key not in DEFAULTS or value != DEFAULTS[key]
+        }
+    found: dict[str, dict[str, Any]] = {}
+    for name in sorted(recipes):
+        how = {"seeds": seeds[name], "recipe": recipes[name]}
+        found.setdefault(json.dumps(how, sort_keys=True), {"curves": [], **how})["curves"].append(
+            name
+        )
+    return list(found.values())
+
+
+def curve_of(run: Block) -> str:
+    """A curve within its setting, in a word."""
+    curve = run["curve"]
+    words = [f"{curve['model']}/{curve['layers']}/{curve['arm']}"]
+    words += [f"{key}={size}" for key, size in sorted(map(tuple, curve["sizes"]))]
+    return " ".join([*words, *([] if run["reported"] else ["unreported"])])
+
+
+def by_curve(runs: Iterable[Block]) -> dict[str, Block]:
+    """Seeds and recipe of every curve."""
+    return {
+        name: {"seeds": run["seeds"], "recipe": run["recipe"]}
+        for run in runs
+        for name in run["curves"]
+    }
+
+
+def differing(one: Block, other: Block) -> Iterable[str]:
+    """Keys of seeds and recipe that two runs do not share."""
+    if one["seeds"] != other["seeds"]:
+        yield "seeds"
+    for key in {**one["recipe"], **other["recipe"]}:
+        if one["recipe"].get(key) != other["recipe"].get(key):
+            yield key
 
 
 def text(archive: Mapping[str, Any]) -> str:

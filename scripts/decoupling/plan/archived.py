@@ -6,18 +6,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, fields
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from .. import sources
 from ..config import Config
-from ..config.archive import COMPUTED, TRAINED
+from ..config.archive import COMPUTED, TRAINED, by_curve, curve_of, differing, records
 from ..config.protocols import Protocol
 from ..config.settings import Block, Setting
-from ..train.recipe import Recipe
-from .jobs import canonical_json, fingerprint, setting_runs
-
-DEFAULTS = json.loads(json.dumps({field.name: field.default for field in fields(Recipe)}))
+from .jobs import canonical_json, fingerprint, seed_blocks, setting_runs
 
 
 def folders(config: Config) -> list[str]:
@@ -45,43 +44,6 @@ def runs_of(protocol: Protocol, setting: Setting) -> list[dict[str, Any]]:
     trained = setting.folds.values() or [setting]
     found = [asdict(run) for one in trained for run in setting_runs(protocol, one)]
     return records(json.loads(json.dumps(found)))
-
-
-def records(runs: Iterable[Block]) -> list[dict[str, Any]]:
-    """Runs, as JSON has them, in short: recipes without what is as by default, each with the curves
-    that it trains. Blocks of seeds are put together."""
-    seeds: dict[str, int] = {}
-    recipes: dict[str, dict[str, Any]] = {}
-    for run in runs:
-        name = _curve(run)
-        seeds[name] = max(run["seeds"], seeds.get(name, 0))
-        recipes[name] = {
-            key: value
-            for key, value in run["recipe"].items()
-            if key not in DEFAULTS or value != DEFAULTS[key]
-        }
-    found: dict[str, dict[str, Any]] = {}
-    for name in sorted(recipes):
-        how = {"seeds": seeds[name], "recipe": recipes[name]}
-        found.setdefault(canonical_json(how), {"curves": [], **how})["curves"].append(name)
-    return list(found.values())
-
-
-def _curve(run: Block) -> str:
-    """A curve within its setting, in a word."""
-    curve = run["curve"]
-    words = [f"{curve['model']}/{curve['layers']}/{curve['arm']}"]
-    words += [f"{key}={size}" for key, size in sorted(map(tuple, curve["sizes"]))]
-    return " ".join([*words, *([] if run["reported"] else ["unreported"])])
-
-
-def by_curve(runs: Iterable[Block]) -> dict[str, Block]:
-    """Seeds and recipe of every curve."""
-    return {
-        name: {"seeds": run["seeds"], "recipe": run["recipe"]}
-        for run in runs
-        for name in run["curves"]
-    }
 
 
 def source(config: Config, folder: str, name: str) -> dict[str, Any]:
@@ -138,7 +100,7 @@ def run_problem(protocol: Protocol, setting: Setting, entry: Block) -> str:
     changed = {name for name in wanted if wanted[name] != kept[name]}
     if not changed:
         return ""
-    keys = sorted({key for name in changed for key in _differing(wanted[name], kept[name])})
+    keys = sorted({key for name in changed for key in differing(wanted[name], kept[name])})
     recipes = sorted({*_recipes(protocol, setting, changed)})
     return (
         f"{setting.name} was trained by another recipe than {' or '.join(recipes)}"
@@ -146,16 +108,52 @@ def run_problem(protocol: Protocol, setting: Setting, entry: Block) -> str:
     )
 
 
-def _differing(one: Block, other: Block) -> Iterable[str]:
-    if one["seeds"] != other["seeds"]:
-        yield "seeds"
-    for key in {**one["recipe"], **other["recipe"]}:
-        if one["recipe"].get(key) != other["recipe"].get(key):
-            yield key
-
-
 def _recipes(protocol: Protocol, setting: Setting, names: Iterable[str]) -> Iterable[str]:
     trained = setting.folds.values() or [setting]
     for run in (run for one in trained for run in setting_runs(protocol, one)):
-        if _curve(json.loads(json.dumps(asdict(run)))) in names:
+        if curve_of(json.loads(json.dumps(asdict(run)))) in names:
             yield f"protocols.{protocol.name}.{protocol.recipe_of(run.curve)}"
+
+
+def expected(config: Config, trainings: Iterable[Any]) -> str:
+    """What these training jobs will cost, in a line; each has a `protocol`, `setting` and `n`. The
+    time of those is known that are archived by the recipe of today."""
+    found = [_core_minutes(config, job.protocol, job.setting, job.n) for job in trainings]
+    known = [minutes for minutes in found if minutes is not None]
+    count = f"{len(found)} training{'s' if len(found) > 1 else ''}"
+    if not known:
+        return f"{count}, of which the archive does not say how long they take."
+    about = f"about {sum(known):.1f} core-minutes, as on the machine of the archive"
+    rest = len(found) - len(known)
+    return f"{count}, {about}{f'; of {rest} it does not say how long' if rest else ''}."
+
+
+def _core_minutes(config: Config, protocol: str, setting: str, n: str) -> float | None:
+    """Of one training job: a fold's, and a block's of seeds, are equal parts."""
+    made, used = config.settings[setting], config.protocols[protocol]
+    owner = config.settings[setting.partition(".fold")[0]]
+    entry = config.archive.trained.get(protocol, {}).get(owner.name)
+    if not entry or n not in entry["core_minutes"] or entry["spec"] != digest(owner):
+        return None
+    if not _as_archived(used, owner, canonical_json(entry["runs"])):
+        return None
+    parts = max(1, len(owner.folds)) * len(seed_blocks(used, made))
+    return entry["core_minutes"][n] / parts
+
+
+@cache
+def _as_archived(protocol: Protocol, setting: Setting, recorded: str) -> bool:
+    """Whether a setting is trained as it was. Cached, as it has many jobs."""
+    return not run_problem(protocol, setting, {"runs": json.loads(recorded)})
+
+
+def digests(config: Config) -> dict[str, str]:
+    """Digests of the settings that the active protocol has in the archive."""
+    kept = config.archive.trained.get(config.protocol.name, {})
+    return {name: digest(config.settings[name]) for name in kept if name in config.settings}
+
+
+def trained_digest(folder: Path) -> str:
+    """Identifies what this machine has trained, by the content of its tables."""
+    files = sorted(f for table in ("risks", "real") for f in folder.glob(f"{table}/*.parquet"))
+    return _digest([(str(f), hashlib.sha256(f.read_bytes()).hexdigest()) for f in files])

@@ -1,0 +1,14 @@
+# What the workflow says when it has planned its jobs and before it does the first: what of the archive
+# cannot be drawn, which ends it, and what training will cost. (Snakemake has one such hook.)
+
+
+onstart:
+    if UNARCHIVED:
+        raise WorkflowError(
+            f"{len(UNARCHIVED)} tables cannot be drawn from the archive, see above."
+        )
+    trainings = [
+        job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name == "train"
+    ]
+    if trainings:
+        logger.info(archived.expected(CONFIG, trainings))

@@ -1,0 +1,44 @@
+"""What the gallery says of each figure: what to see, and what it costs to train."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from ..config import Config
+from ..models.curve import Curve
+
+SENTENCE = re.compile(r"(?<=[.?])\s+(?=[A-Z(])")
+
+
+def entries(config: Config) -> list[dict[str, Any]]:
+    """A figure each, by section: its title, a sentence and core-minutes of training, which are None
+    where they are not known, and 0 where nothing is trained."""
+    found = [
+        {
+            "figure": name,
+            "section": figure.block.get("section", "Own settings"),
+            "title": figure.report_label,
+            "sentence": first_sentence(figure.block.get("caption", figure.label)),
+            "core_minutes": core_minutes(config, figure.curves(config)),
+        }
+        for name, figure in config.figures.items()
+    ]
+    return sorted(found, key=lambda entry: entry["section"])
+
+
+def first_sentence(caption: str) -> str:
+    """The first sentence, and the next one too where the first one asks."""
+    first, *rest = SENTENCE.split(" ".join(caption.split()))
+    return f"{first} {rest[0]}" if first.endswith("?") and rest else first
+
+
+def core_minutes(config: Config, curves: Iterable[Curve]) -> float | None:
+    """Of training the settings of these curves at all their n, as archived."""
+    kept = config.archive.trained.get(config.protocol.name, {})
+    settings = {curve.setting.partition(".fold")[0] for curve in curves}
+    costs = [kept.get(name, {}).get("core_minutes") for name in settings]
+    if not all(costs):
+        return None
+    return round(sum(minutes for cost in costs for minutes in cost.values()), 1)
