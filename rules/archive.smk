@@ -2,29 +2,6 @@
 # figures to be drawn from where the config says `results: archive`. What is not archived, or was made
 # otherwise than the config says, ends the workflow when it starts, with a line for each.
 
-ARCHIVE = ROOT / "data/archive"
-UNARCHIVED = {}  # problems of tables that are asked for, each with the command that makes the table
-
-
-def archived_file(wildcards):
-    found = archived.source(CONFIG, **wildcards)["file"]
-    return ARCHIVE / f"{found}.parquet" if found else None
-
-
-def unarchived(wildcards):
-    """Why a table cannot be drawn, and what makes it instead; nothing where it can."""
-    if problem := archived.problem(CONFIG, **wildcards):
-        made = "data/{folder}/{name}.parquet".format(**wildcards)
-        UNARCHIVED[made] = f"results: {problem}; make it: {command(results='train')} -- {made}"
-    return UNARCHIVED.get("data/{folder}/{name}.parquet".format(**wildcards), "")
-
-
-def shown_if_unarchived(wildcards):
-    """No file: the workflow asks when it plans its jobs, of a dry run too."""
-    if line := unarchived(wildcards):
-        logger.error(line)
-    return []
-
 
 rule unpack:
     input:

@@ -24,6 +24,8 @@ from decoupling.plan.read import load, of_clone
 # Files of the clone are not inputs but parameters, as digests: a clone can be moved, and results can
 # be elsewhere, without a rerun. (Snakemake records texts as parameters, but no Paths.)
 PUBLISHED = ROOT / "data/published/authors_risks.csv"
+ARCHIVE = ROOT / "data/archive"
+UNARCHIVED = {}  # problems of tables that are asked for, each with the command that makes the table
 
 try:
     CONFIG = load(config, **of_clone(ROOT))
@@ -101,3 +103,23 @@ def of_folds(pattern):
         pattern.format(setting=name, protocol=wildcards.protocol)
         for name in jobs.fold_names(CONFIG, wildcards.setting)
     ]
+
+
+def archived_file(wildcards):
+    found = archived.source(CONFIG, **wildcards)["file"]
+    return ARCHIVE / f"{found}.parquet" if found else None
+
+
+def unarchived(wildcards):
+    """Why a table cannot be drawn, and what makes it instead; nothing where it can."""
+    if problem := archived.problem(CONFIG, **wildcards):
+        made = "data/{folder}/{name}.parquet".format(**wildcards)
+        UNARCHIVED[made] = f"results: {problem}; make it: {command(results='train')} -- {made}"
+    return UNARCHIVED.get("data/{folder}/{name}.parquet".format(**wildcards), "")
+
+
+def shown_if_unarchived(wildcards):
+    """No file: the workflow asks when it plans its jobs, of a dry run too."""
+    if line := unarchived(wildcards):
+        logger.error(line)
+    return []
