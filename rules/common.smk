@@ -24,6 +24,8 @@ from decoupling.plan.read import load, of_clone
 # Files of the clone are not inputs but parameters, as digests: a clone can be moved, and results can
 # be elsewhere, without a rerun. (Snakemake records texts as parameters, but no Paths.)
 PUBLISHED = ROOT / "data/published/authors_risks.csv"
+ARCHIVE = ROOT / "data/archive"
+UNARCHIVED = {}  # problems of tables that are asked for, each with the command that makes the table
 
 try:
     CONFIG = load(config, **of_clone(ROOT))
@@ -101,10 +103,6 @@ def of_folds(pattern):
         pattern.format(setting=name, protocol=wildcards.protocol)
         for name in jobs.fold_names(CONFIG, wildcards.setting)
     ]
-
-
-ARCHIVE = ROOT / "data/archive"
-UNARCHIVED = {}  # problems of tables that are asked for, each with the command that makes the table
 
 
 def archived_file(wildcards):

@@ -46,6 +46,7 @@ def test_estimated_risks_may_differ_by_three_standard_errors_of_both():
 def test_how_a_point_was_made():
     point = POINT | {"risk_se": 0.0}
     assert verify.kind(point, {}) == "exact"
+    assert verify.kind(point, {"schedule": "cosine"}) == "at_rest"
     assert verify.kind(point | {"arm": "finetune"}, {}) == "exact_finetune"
     assert verify.kind(point, {"batch_size": 64}) == "batches"
     assert verify.kind(point | {"risk_se": 0.1}, {"batch_size": 64}) == "estimated"
@@ -71,5 +72,5 @@ def test_the_committed_tolerances_have_every_kind():
 
     found = verify.read_tolerances(ROOT / "data/archive/tolerances.csv")
     kinds = {kind for kind, quantity in found if quantity == "risk"}
-    single = {"exact", "exact_finetune", "batches", "estimated"}
+    single = {"at_rest", "exact", "exact_finetune", "batches", "estimated"}
     assert kinds == single | {verify.held_out_kind(same) for same in (True, False)}

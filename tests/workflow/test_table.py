@@ -1,6 +1,8 @@
 """A setting with a table: from a CSV file to its figure, and what a changed file reruns."""
 
+import json
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -107,3 +109,21 @@ def test_a_table_made_by_a_rule_is_looked_at_before_anything_trains(tmp_path: Pa
     said = done.stdout + done.stderr
     assert "settings.mine.features: the table has no column 'iq'; it has school, iq_verbal" in said
     assert not (project.path / "data/smoke").exists()
+
+
+def test_an_archived_table_is_drawn_and_verified_without_the_file(project: Project) -> None:
+    script = project.path / "scripts/archive.py"
+    command = [sys.executable, script, "smoke", "mine"]
+    subprocess.run(command, cwd=project.path, check=True)
+    page = project.snakemake("verify").stdout
+    assert "Verified: of " in page
+    path = project.path / "data/smoke/real/mine.parquet"
+    real = pd.read_parquet(path)
+    real.assign(risk=real.risk * 1.01).to_parquet(path)
+    assert "Different: " in project.snakemake("verify", check=False).stdout
+    for name in ("data/smoke", "data/tables", "figures"):
+        shutil.rmtree(project.path / name, ignore_errors=True)
+    project.snakemake("--config", "results=archive", "--", FIGURE)
+    said = json.loads((project.path / "figures/mine.json").read_text())
+    assert said["results"] == "archived"
+    assert [*said["inputs"]] == ["data/archived/smoke/real/mine.parquet"]

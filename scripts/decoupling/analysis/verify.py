@@ -35,6 +35,8 @@ def kind(point: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:
         return "estimated"
     if recipe.get("batch_size", EXACT) != EXACT:
         return "batches"
+    if recipe.get("schedule") == "cosine":  # to a rate of 0
+        return "at_rest"
     return EXACT if ARMS[point["arm"]].trains.weights else f"{EXACT}_finetune"
 
 
