@@ -9,6 +9,7 @@ import pytest
 import yaml
 from configs import read
 from decoupling.analysis import shortfall
+from decoupling.tables import RISKS, THEORY, read_all
 
 RECIPE = {"batch_size": 64, "iterations": 10, "lr": 0.1, "halve_at": [0.5], "halving_group": 2}
 CONFIG = yaml.safe_load("""
@@ -68,6 +69,7 @@ def test_best_seeds_well_above_the_optimum_are_named():
         shortfall.above_optimum(risks, theory, known, {"s attention 1 plain"}),
         shortfall.above_optimum(risks, theory, {}, drawn),
         shortfall.above_optimum(risks.iloc[:0], theory, known, drawn),
+        shortfall.above_optimum(*(read_all([], schema) for schema in (RISKS, THEORY)), {}, set()),
     ):
         assert shortfall.small_print(nothing) == ""
         assert shortfall.warnings(nothing, "") == []

@@ -20,6 +20,8 @@ def above_optimum(
     `optimum` names the computed curve that no seed of a model can be below; `drawn` are curves, as
     "setting model layers arm".
     """
+    if risks.empty or theory.empty or not optimum:  # nothing to compare, in tables without types
+        return risks.iloc[:0].assign(above=0.0)
     curves = pd.Series(optimum, name="curve", dtype=object).rename_axis("model").reset_index()
     known = theory.merge(curves, on="curve").assign(layers=1)
     point = [*CURVE, "n"]
