@@ -229,7 +229,8 @@ def one_layer(config: dict, arm: str, n: int, seeds: int, share: float) -> None:
         run = Run(curve, shorter(Recipe(**fields), share))
         rows = train(GaussianContexts(mix, n), [run], range(seeds)).rows
         gap = np.array([row["risk"] for row in rows]) / optimum - 1
-        best, median = 100 * np.nanmin(gap), 100 * np.nanmedian(gap)
+        percent = 100 * np.array([np.nanmin(gap), np.nanmedian(gap)])
+        best, median = percent.round(2) + 0.0  # no −0.00
         close = (gap < 0.01).sum()
         print(f"| {name} | {best:+.2f}% | {median:+.2f}% | {close} of {seeds} |", flush=True)
 

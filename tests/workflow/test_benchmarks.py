@@ -17,7 +17,7 @@ LEAST = {  # and the rows that it prints
     "rounding --n 1 --seeds 2 --share 0": 4,
     "more_training doubling laptop figA2b/1/plain --share 0": 1,
     "more_training regret laptop figA2b/1/plain --share 0": 1,
-    "recipe --n 1 --seeds 2 --share 0": 7,
+    "recipe --n 1 --seeds 2 --share 0": 8,
     "recipe --recipe deep --n 1 --seeds 2 --share 0": 13,
     "recipe --recipe softmax_finetune --seeds 2 --share 0": 4,
     "sizes --dims 1 2 --repeats 1 --batch 8": 6,

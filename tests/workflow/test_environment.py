@@ -11,7 +11,7 @@ import yaml
 from .conftest import ROOT
 
 PIP_NAME = {"matplotlib-base": "matplotlib", "pytorch-cpu": "torch"}
-MODULE = {"markdown_it_py": "markdown_it", "pyyaml": "yaml"}
+MODULE = {"markdown_it_py": "markdown_it", "pillow": "PIL", "pyyaml": "yaml"}
 PLAN = ROOT / "scripts/decoupling/plan"  # imported by no job
 PIP_FILES = ("requirements", "requirements-torch")
 
