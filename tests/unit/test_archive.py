@@ -170,6 +170,8 @@ def test_the_small_print_says_so(tmp_path):
     figure = config.figures["one"]
     note = figure.note(trained)
     assert figure.note(config) == f"Archived results (commit 0123456). {note}"
+    made_by = config.archive.made_by("laptop", ["one", "older"])
+    assert made_by == "commit 0123456 and earlier"
     files = {"risks": ["data/archived/laptop/risks/one.parquet"]}
     assert jobs.figure_files(config, "one").items() >= files.items()
     assert jobs.figure_files(trained, "one")["risks"] == ["data/laptop/risks/one.parquet"]

@@ -47,7 +47,8 @@ class Archive:
         commits = sorted(commit[:7] for commit in found if commit)
         if not commits:
             return ""
-        return f"commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}"
+        earlier = " and earlier" if None in found else ""  # older entries have no commit
+        return f"commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}{earlier}"
 
 
 def records(runs: Iterable[Block]) -> list[dict[str, Any]]:
