@@ -7,8 +7,9 @@
     python scripts/archive.py paper --tree /scratch/me fig2c    # made in another folder
 
 Of a setting its risks (or `real`), bounds and prompt shares are kept, and computed tables that are
-slow to make, as far as they are there. Other settings' kept results stay. No rule runs this:
-results are kept by somebody's decision, not because code has changed.
+slow to make, as far as they are there. Other settings' kept results stay. The manifest has the
+digest of this clone's code: use the one that trained. No rule runs this: results are kept by
+somebody's decision, not because code has changed.
 """
 
 import json
