@@ -170,3 +170,20 @@ def test_published_values_say_where_they_are_from():
         assert said in text
     for path in PUBLISHED.glob("*.csv"):
         assert f"`{path.name}`" in text
+
+
+def test_findings_of_the_readme_are_on_the_pages():
+    """Every number with a decimal or a percent sign, of which the pages have the tests; and every
+    link finds its heading."""
+    readme = (ROOT / "README.md").read_text()
+    findings = readme.partition("## What it found\n")[2].partition("\nWhat a mean")[0]
+    numbers = re.findall(r"[+−]?\d+\.\d+%?|\d+%|\d+ of \d+", findings)
+    assert len(numbers) > 5
+    pages = PAGE + (ROOT / "docs/errata.md").read_text()
+    for number in numbers:
+        assert number.strip("%") in pages, number
+    headings = re.findall(r"^## (.*)$", PAGE, re.M)
+    anchors = {re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-") for name in headings}
+    wanted = set(re.findall(r"\(docs/reproduction\.md#([^)]*)\)", findings))
+    assert len(wanted) > 2
+    assert wanted <= anchors
