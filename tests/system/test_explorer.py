@@ -126,7 +126,7 @@ def test_random_states_have_the_librarys_risks(page: Browser, record_property) -
                 )
                 for n in {*state["n"], *page_side["n"][::10]}:
                     worst = max(worst, deviation(line[n], form(mix, n).risk))
-    record_property("largest relative deviation", worst)
+    record_property("largest relative deviation", float(worst))
     print(f"largest relative deviation of {STATES} states: {worst:.2g}")
     assert worst < TOLERANCE
 
