@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
-HEAVY = {"torch", "seaborn", "matplotlib", "pandas", "numba"}
-TRAINING = "training of one layer"  # is compiled
+HEAVY = {"torch", "seaborn", "matplotlib", "pandas", "numba", "scipy"}
+COMPILED = {"numba", "scipy"}  # the first imports the second
+NEEDED = {"training of one layer": COMPILED, "sample": {"scipy"}, "theory": {"scipy"}}
 
 
 def script(name: str, *loaded: str) -> str:
@@ -20,7 +21,7 @@ def script(name: str, *loaded: str) -> str:
 
 
 STARTS = {
-    TRAINING: script(
+    "training of one layer": script(
         "train.py",
         *("train.loop", "models.attention", "models.reduced", "engines.moments"),
         *("sources.gaussian.contexts", "train.optimisers.adam"),
@@ -44,7 +45,7 @@ def test_nothing_heavy_is_imported(name: str):
 import runpy, sys
 sys.path.insert(0, {str(SCRIPTS)!r})
 {STARTS[name]}
-print(*({HEAVY - {"numba"} if name == TRAINING else HEAVY!r} & sys.modules.keys()))
+print(*({HEAVY - NEEDED.get(name, set())!r} & sys.modules.keys()))
 """
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert found.returncode == 0, found.stderr

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from scipy.linalg import block_diag
+import numpy as np
 
 from ..problem.scaling import Scaling
 from .base import ATTENTION_HEADS, Arm, Arrays, Model, Shapes
@@ -81,8 +81,8 @@ class Transformer(Model):
         """Tokens are read in by T⁻¹, and answers, of the common readout or a task's, are s times as
         large."""
         found = dict(params)
-        read_in = block_diag(scaling.inverse_token, 1)  # the last row is of the constant
-        found["read_in"] = read_in.T @ params["read_in"]
+        tokens, constant = np.split(params["read_in"], [-1], axis=-2)
+        found["read_in"] = np.concatenate([scaling.inverse_token.T @ tokens, constant], axis=-2)
         if "prompts" in params:
             found |= scaling.attention({"prompts": params["prompts"]}, linear=False)
         for name in {"read_out", "heads"} & set(params):
