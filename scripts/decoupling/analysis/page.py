@@ -62,11 +62,16 @@ def span(values: pd.Series, digits: int = 3) -> str:
     return f"{percent(values.min(), digits)} to {percent(values.max(), digits)}"
 
 
+def unmarked(pages: Iterable[str], tables: Iterable[str]) -> list[str]:
+    """Tables that no page has a marker for."""
+    marked = {name for page in pages for name in MARK.findall(page)}
+    return [f"no marker has the table {name}" for name in tables if name not in marked]
+
+
 def filled(page: str, made: Mapping[str, str]) -> str:
     """The page with these tables between its markers, indented as its markers are."""
     names = MARK.findall(page)
     wrong = [f"no table is called {name}" for name in names if name not in made]
-    wrong += [f"no marker has the table {name}" for name in made if name not in names]
     whole = {name for _, name in MARKED.findall(page)}
     wrong += [f"the marker of {name} has no <!-- end -->" for name in names if name not in whole]
     if wrong:

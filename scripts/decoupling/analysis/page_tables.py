@@ -1,4 +1,4 @@
-"""Tables of docs/reproduction.md on the paper's settings, theorems and protocol.
+"""Tables of the docs, a query each.
 
 A query has the name of its table's marker, and yields rows of cells. `data` has the files of
 data/archive by their names without suffix, and `theory` and `published`.
@@ -6,6 +6,7 @@ data/archive by their names without suffix, and `theory` and `published`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,96 +15,75 @@ import pandas as pd
 from .. import tables
 from ..errors import InputError
 from ..models.arms import ARMS
-from ..problem.mixture import TaskMixture
-from ..theory.heads import bound, rescaled
-from ..theory.optimum import optima
-from ..theory.theorems import joint_heads
-from .cross_validation import REDUCED
-from .page import Rows, Tables, percent, span
+from ..theory.excess import SHOWN, excess, several_tasks
+from .cross_validation import REDUCED, out_of_gate, with_theory
+from .page import Rows, Tables, cell, percent, span
 
 TABLES = Tables()
 POINT = list(tables.POINT)
-CURVE, JOB, BY_ARM = ["setting", "model", "arm"], ["setting", "n"], ["setting", "n", "arm"]
+JOB, BY_ARM = ["setting", "n"], ["setting", "n", "arm"]
+ATTENTION = "attention"
+FOUR = ("plain", "finetune", "joint", "joint_heads")  # arms with a theorem
 CONTROLS = ("shared", "heads")  # settings that are not in the paper
-PROMPTS = ("plain", "joint", "joint_heads")
+SOFTMAX = {"softmax_clean": "clean", "softmax_noisy": "noisy"}
+WITHIN = 2  # standard errors
 PAPER_STEPS, PAPER_SEEDS = 20_000, 50
 PRINTED = 1e-6  # rounding of numbers that are kept with 8 digits
 
 
-def in_order(column: pd.Series) -> pd.Series:
-    """A key to sort by: arms in the order of ARMS."""
-    return column.map(list(ARMS).index) if column.name == "arm" else column
+def beside(risks: pd.DataFrame, other: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Risks with those of another table at the same points, as `other`."""
+    named = other[[*keys, "risk"]].rename(columns={"risk": "other"})
+    return risks.merge(named, on=keys)
 
 
-def off(risks: pd.DataFrame, theory: pd.DataFrame, curve: str) -> pd.Series:
+def off(risks: pd.DataFrame, data: Any, curve: str) -> pd.Series:
     """Relative deviation of risks from a curve of theory, where there is one."""
-    reference = theory[theory.curve == curve][[*BY_ARM, "risk"]]
-    both = risks[[*BY_ARM, "risk"]].merge(reference, on=BY_ARM, suffixes=("", "_theory"))
-    return both.risk / both.risk_theory - 1
+    both = beside(risks, data.theory[data.theory.curve == curve], BY_ARM)
+    return both.risk / both.other - 1
 
 
-def one_layer(risks: pd.DataFrame, theory: pd.DataFrame) -> Rows:
-    one = risks[(risks.layers == 1) & ~risks.setting.isin(CONTROLS)]
-    one = one.sort_values(["model", "arm"], key=in_order)
-    for curve, rows in one.groupby(["model", "arm"], sort=False):
-        reduced = curve[0] == REDUCED
-        best = "the theorem is its optimum" if reduced else span(off(rows, theory, "optimum"))
-        settings = ", ".join(sorted(set(rows.setting)))
-        yield *curve, settings, len(rows), span(off(rows, theory, "theorem")), best
+def one_layer(risks: pd.DataFrame, arm: str, model: str = ATTENTION) -> pd.DataFrame:
+    own = (risks.layers == 1) & (risks.model == model) & (risks.arm == arm)
+    return risks[own & ~risks.setting.isin(CONTROLS)]
 
 
-@TABLES.add("model | arm | settings | points | from the theorem | from the numerical optimum")
-def laptop_one_layer(data: Any) -> Rows:
-    return one_layer(data.laptop, data.theory)
+def ranged(values: pd.Series, digits: int = 2) -> str:
+    return span(values, digits) if len(values) else ""
 
 
-@TABLES.add("model | arm | settings | points | from the theorem | from the numerical optimum")
-def exact_one_layer(data: Any) -> Rows:
-    return one_layer(data.exact, data.theory)
+@TABLES.add(
+    "arm | points | `laptop` from the optimum | `laptop` from the theorem"
+    " | `exact` from the optimum | `paper` from the theorem | authors' from the theorem"
+)
+def agreement(data: Any) -> Rows:
+    """Attention of one layer."""
+    for arm in FOUR:
+        laptop, exact, paper, authors = (
+            one_layer(risks, arm) for risks in (data.laptop, data.exact, data.paper, data.published)
+        )
+        yield (
+            arm, len(laptop), ranged(off(laptop, data, "optimum")),
+            ranged(off(laptop, data, "theorem")), ranged(off(exact, data, "optimum")),
+            ranged(off(paper, data, "theorem")), ranged(off(authors, data, "theorem")),
+        )  # fmt: skip
 
 
-@TABLES.add("arm | best of 50 seeds | median seed")
-def rounding(data: Any) -> Rows:
-    for row in data.rounding.itertuples():
-        yield row.arm, f"{abs(row.best):.1e}", f"{abs(row.median):.1e}"
-
-
-def beside(data: Any) -> pd.DataFrame:
-    """One layer by the paper's protocol, and the risks of `exact`, theorem and authors."""
-    one = data.paper[data.paper.layers == 1].sort_values([*CURVE, "n"], key=in_order)
+@TABLES.add("arm | points | `paper` from `exact` | the most at")
+def batches(data: Any) -> Rows:
+    """What batches change, of one layer."""
+    one = data.paper[data.paper.layers == 1]
     if lacking := sorted(set(one.setting) - set(data.exact.setting)):
-        names = " ".join(lacking)
         files = " ".join(f"data/exact/risks/{name}.parquet" for name in lacking)
-        text = f"exact.parquet lacks {names}, which paper.parquet has and the page compares:"
+        text = f"exact.parquet lacks {' '.join(lacking)}, which paper.parquet has"
         fix = f"snakemake --config protocol=exact -- {files}"
-        raise InputError([f"{text} {fix}, then python scripts/archive.py exact {names}"])
-    theorem = data.theory[data.theory.curve == "theorem"]
-    others = (("exact", data.exact, POINT), ("theorem", theorem, BY_ARM))
-    for name, other, keys in (*others, ("authors", data.published, POINT)):
-        risk = other[[*keys, "risk"]].rename(columns={"risk": name})
-        one = one.merge(risk, on=keys, how="left")
-    return one.assign(change=one.risk / one.exact - 1)
-
-
-@TABLES.add(
-    "setting | model | arm | points | `paper` against `exact` | `paper` from the theorem"
-    " | published from the theorem"
-)
-def paper_curves(data: Any) -> Rows:
-    for curve, rows in beside(data).groupby(CURVE, sort=False):
-        ours, theirs = (rows[who] / rows.theorem - 1 for who in ("risk", "authors"))
-        published = span(theirs, 2) if theirs.notna().any() else ""
-        yield *curve, len(rows), span(rows.change, 2), span(ours, 2), published
-
-
-@TABLES.add(
-    "setting | model | arm | n | `paper` | `exact` | `paper` against `exact` | theorem | published"
-)
-def paper_points(data: Any) -> Rows:
-    for row in beside(data).itertuples():
-        published = "" if np.isnan(row.authors) else row.authors
-        point = row.setting, row.model, row.arm, row.n
-        yield *point, row.risk, row.exact, percent(row.change), row.theorem, published
+        raise InputError([f"{text}: {fix}, then python scripts/archive.py exact …"])
+    both = beside(one, data.exact, POINT)
+    both["change"] = both.risk / both.other - 1
+    for arm in FOUR:
+        rows = both[both.arm == arm]
+        most = rows.loc[rows.change.abs().idxmax()]
+        yield arm, len(rows), span(rows.change, 2), f"{most.setting}, {most.model}, n = {most.n}"
 
 
 @TABLES.add("fig2c, n = | plain | finetune")
@@ -113,98 +93,72 @@ def batch_noise(data: Any) -> Rows:
         yield row.n, f"{plain:.2%}", f"{tuned:.2%}"
 
 
-@TABLES.add(
-    "setting | layers | n | arm | `paper`, best seed | median seed | seeds at the end"
-    " | `laptop`, best seed | median of those that finish | `paper` against `laptop`",
-    digits=5,
-)
+@TABLES.add("arm | start moved by 1e-16: best seed | median | other processors: best seed | median")
+def rounding(data: Any) -> Rows:
+    """Largest relative changes of risks."""
+    for arm in FOUR:
+        tables = (data.rounding, data.rounding_processors)
+        rows = (table[table.arm == arm] for table in tables)
+        yield arm, *(f"{abs(row[name]).max():.0e}" for row in rows for name in ("best", "median"))
+
+
+@TABLES.add("layers | n | arm | `paper` | its median seed | `laptop` | `paper` from `laptop`")
 def paper_deep(data: Any) -> Rows:
+    """Normalised risks of figures A2(b) and A2(c)."""
     laptop = data.laptop.set_index(POINT)
-    deep = data.paper[data.paper.layers > 1].sort_values(["layers", "n", "arm"])
-    for _, row in deep.iterrows():
+    for _, row in data.paper[data.paper.layers > 1].sort_values(["layers", "n", "arm"]).iterrows():
         ours = laptop.loc[tuple(row[POINT])]
         best = [(own.normalized, own.normalized_se) for own in (row, ours)]
-        median = [own["median"] / own.risk * own.normalized for own in (row, ours)]
+        median = row["median"] / row.risk * row.normalized
         change = percent(row.normalized / ours.normalized - 1, 1)
-        point = row.setting, row.layers, row.n, row.arm
-        yield *point, best[0], median[0], row.seeds_ok, best[1], median[1], change
-
-
-@TABLES.add(
-    "setting | n | plain: Theorem 1 | optimum | joint: Theorem 3 | centred | with label energy"
-    " | optimum"
-)
-def assumption(data: Any) -> Rows:
-    theory = data.theory
-    shown = theory[theory.setting.str.startswith("fig") & ~theory.setting.str.contains("A2")]
-    longest = shown[shown.n == shown.groupby("setting").n.transform("max")]
-    for job, rows in longest.groupby(JOB):
-        risk = rows.set_index(["arm", "curve"]).risk
-        plain = [risk["plain", curve] for curve in ("theorem", "optimum")]
-        joint = [risk["joint", curve] for curve in ("theorem", "centred", "energy", "optimum")]
-        yield *job, *plain, *joint
-
-
-@TABLES.add("task heads | risk", digits=6)
-def heads_example(_: Any) -> Rows:
-    """Heads that reach a lower risk than Theorem 4."""
-    means, covs = np.array([[1.0, 1], [-1, -1]]), np.stack([np.diag([4, 0.05]), np.eye(2)])
-    mix, n = TaskMixture("example", np.full(2, 0.5), means, covs, np.eye(2), 0.0), 10
-    yield "Theorem 4", joint_heads(mix, n).risk
-    yield "rescaled", rescaled(mix, n).risk
-    yield "optimum found numerically, means 0", optima(mix.scaled_means(0), n)["joint_heads"]
-    yield "optimum found numerically, means ±(1, 1)", optima(mix, n)["joint_heads"]
-    yield "nothing is below", bound(mix, n)
-
-
-def figure_a2(data: Any) -> pd.DataFrame:
-    deep = data.laptop[data.laptop.setting.str.startswith("figA2")]
-    return deep.assign(data=np.where(deep.setting.str[-1] < "d", "clean", "noisy"))
-
-
-@TABLES.add("data | n | 1 layer | 2 layers | 3 layers")
-def deep(data: Any) -> Rows:
-    for point, rows in figure_a2(data).groupby(["data", "n"]):
-        own = rows.set_index(["layers", "arm"])
-        text = own.normalized.map("{:.4f}".format)
-        error = own.normalized_se.map(" ± {:.4f}".format)
-        text = text.where(text.index.get_level_values("layers") == 1, text + error)
-        yield *point, *(" / ".join(text[layers, arm] for arm in PROMPTS) for layers in (1, 2, 3))
+        yield row.layers, row.n, row.arm, best[0], median, best[1], change
 
 
 @TABLES.add("data | layers | n < d: gap | share of plain | n ≥ d: gap | share of plain")
-def deep_gains(data: Any) -> Rows:
-    risk = figure_a2(data).pivot(index=["data", "layers", "n"], columns="arm", values="normalized")
+def depth(data: Any) -> Rows:
+    """Figure A2: how far joint_heads is below plain, on average over n; d = 10."""
+    rows = data.laptop[data.laptop.setting.str.startswith("figA2")]
+    rows = rows.assign(data=np.where(rows.setting.str[-1] < "d", "clean", "noisy"))
+    risk = rows.pivot(index=["data", "layers", "n"], columns="arm", values="normalized")
     gap = risk.plain - risk.joint_heads
     gains = pd.DataFrame({"gap": gap, "share": gap / risk.plain})
-    for point, rows in gains.groupby(level=["data", "layers"]):
-        short = rows.index.get_level_values("n") < 10
-        means = [rows[where].mean() for where in (short, ~short)]
+    for point, own in gains.groupby(level=["data", "layers"]):
+        short = own.index.get_level_values("n") < 10
+        means = [own[where].mean() for where in (short, ~short)]
         yield *point, *(cell for mean in means for cell in (mean.gap, f"{mean.share:.0%}"))
 
 
-def changes(changed: pd.DataFrame, risks: pd.DataFrame) -> Rows:
-    """Kept risks, with a changed recipe, and the ratio; the first must be those that are kept."""
+def changes(changed: pd.DataFrame, risks: pd.DataFrame) -> pd.Series:
+    """Relative change of kept risks by another recipe; the first column must be what is kept."""
     keys = ["setting", "n", "layers", "arm"]
-    for row in changed.merge(risks[[*keys, "normalized"]], on=keys, how="left").itertuples():
-        point = row.setting, row.n, row.layers, row.arm
-        if not np.isclose(row.risk, row.normalized, rtol=PRINTED, atol=0):
-            text = f"{point} is compared with {row.risk}, and {row.normalized:.8g} is kept"
-            raise InputError([f"{text}; run benchmarks/more_training.py again, as its help says"])
-        old, new = (row.risk, row.risk_se), (row.changed, row.changed_se)
-        yield *point, old, new, row.changed / row.risk
+    both = changed.merge(risks[[*keys, "normalized"]], on=keys, how="left")
+    other = both[~np.isclose(both.risk, both.normalized, rtol=PRINTED, atol=0)]
+    for row in other.itertuples():
+        text = f"{row.setting} n = {row.n} {row.arm} is compared with {row.risk}, and"
+        fix = "run benchmarks/more_training.py again, as its help says"
+        raise InputError([f"{text} {row.normalized:.8g} is kept; {fix}"])
+    return both.changed / both.risk - 1
 
 
-@TABLES.add("setting | n | layers | arm | risk | doubled | change")
-def deep_doubling(data: Any) -> Rows:
-    for *cells, ratio in changes(data.deep_doubling, data.laptop):
-        yield *cells, percent(ratio - 1, 1)
-
-
-@TABLES.add("setting | n | layers | arm | best of the race | best of all 50 | regret")
-def deep_regret(data: Any) -> Rows:
-    for *cells, ratio in changes(data.deep_regret, data.laptop):
-        yield *cells, percent(1 / ratio - 1, 1)
+@TABLES.add(
+    "models | points | bounds that hold | diverged seeds | largest standard error"
+    " | largest tail share | change by twice the iterations"
+)
+def trust(data: Any) -> Rows:
+    """How far the risks of models without a theorem can be trusted."""
+    deep = data.laptop[data.laptop.layers > 1]
+    families = (
+        ("two and three linear layers", deep, data.laptop_bounds, data.deep_doubling),
+        ("softmax attention", data.softmax, data.softmax_bounds, data.softmax_doubling),
+        ("transformer", data.transformer, data.transformer_bounds, data.transformer_doubling),
+    )
+    for name, risks, bounds, doubling in families:
+        diverged = risks.seeds_total - risks.seeds_ok - risks.seeds_stopped
+        held = f"{bounds.holds.sum()} of {len(bounds)}"
+        seeds = f"{diverged.sum()} of {risks.seeds_total.sum():,}"
+        error = f"{(risks.risk_se / risks.risk).max():.2%}"
+        tail = f"{risks.tail_share.max():.1%}"
+        yield name, len(risks), held, seeds, error, tail, span(changes(doubling, risks), 1)
 
 
 @TABLES.add("figure | `laptop`, core-minutes | `paper`, core-hours | of its jobs, measured")
@@ -242,38 +196,117 @@ def job_hours(rows: pd.DataFrame, speed: dict[str, Any]) -> float:
 
 
 @TABLES.add("ratio | ")
-def speed_ratios(data: Any) -> Rows:
-    for name, ratio in data.speed["ratios"].items():
+def speed(data: Any) -> Rows:
+    """A training step, one thread."""
+    softmax = {f"softmax: {name}": ratio for name, ratio in data.speed["softmax_ratios"].items()}
+    for name, ratio in (data.speed["ratios"] | softmax).items():
         yield name, f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2f}"
 
 
-@TABLES.add(" | 1 seed | 50 seeds", digits=0)
-def speed_exact_step(data: Any) -> Rows:
-    one, fifty = (data.speed["exact_step_us"][seeds] for seeds in ("1", "50"))
-    for part in one:
-        yield part, one[part], fifty[part]
-
-
-@TABLES.add("n | literal | 8 seeds | 50 seeds | literal / 8 seeds | literal / 50 seeds")
-def speed_softmax(data: Any) -> Rows:
-    step = data.speed["ms_per_seed_step"]
-    for n in (1, 10, 50):
-        literal, few, many = (
-            step[name]
-            for name in (f"literal softmax n={n}", *(f"softmax n={n}, {k} seeds" for k in (8, 50)))
-        )
-        times = f"{literal:.1f}", f"{few:.2f}", f"{many:.3f}"
-        yield n, *times, f"{literal / few:.0f}", f"{literal / many:.0f}"
-
-
-@TABLES.add("arm | what | setting | published from the optimum")
+@TABLES.add("arm | what is trained | setting | authors' from the optimum")
 def heads_published(data: Any) -> Rows:
     what = {
-        "heads": "heads and weights",
-        "finetune_only_heads": "heads on frozen weights",
-        "finetune_heads": "heads and prompts on frozen weights",
-        "joint_heads": "heads, prompts and weights",
+        "heads": "weights and heads",
+        "finetune_only_heads": "heads, frozen weights",
+        "finetune_heads": "prompts and heads, frozen weights",
     }
     for arm, words in what.items():
         for setting, rows in data.published[data.published.arm == arm].groupby("setting"):
-            yield arm, words, setting, span(off(rows, data.theory, "optimum"), 2)
+            yield arm, words, setting, span(off(rows, data, "optimum"), 2)
+
+
+@TABLES.add(
+    "n | fig2a: of joint's gain, one shared prompt has"
+    " | fig2d, below plain: heads alone | prompts alone | both"
+)
+def controls(data: Any) -> Rows:
+    shared, heads = (
+        data.laptop[data.laptop.setting == name].pivot(index="n", columns="arm", values="risk")
+        for name in CONTROLS
+    )
+    part = (shared.plain - shared.shared) / (shared.plain - shared.joint)
+    for n, row in heads.iterrows():
+        below = 1 - row[["heads", "joint", "joint_heads"]] / row.plain
+        yield n, f"{part[n]:.0%}", *(f"{share:.1%}" for share in below)
+
+
+@TABLES.add("arm | closed form | least | median | nine in ten below | most")
+def mixtures(data: Any) -> Rows:
+    """How far above the optimum, in percent."""
+    names = {"theorem": "theorem", "centred": "centred", "energy": "with label energy"}
+    mixtures = several_tasks(data.sampled_mixtures)
+    for reference, arm in SHOWN:
+        shown = excess(mixtures, reference, arm).quantile([0, 0.5, 0.9, 1])
+        digits = 2 if reference == "theorem" else 3
+        yield arm, names[reference], *(cell(value, digits) for value in shown)
+
+
+@TABLES.add("arm | best seed | median seed | fewest seeds within 1%")
+def random_mixtures(data: Any) -> Rows:
+    for arm, rows in data.random_mixtures.groupby("arm", sort=False):
+        yield arm, span(rows.best, 2), span(rows["median"], 2), f"{rows.within.min()} of 50"
+
+
+@TABLES.add("setting | n | plain | joint: told | inferred | told wrong | likeliest task is wrong")
+def identity(data: Any) -> Rows:
+    """Normalised risks, without noise."""
+    shown = data.identity[data.identity.n.isin((1, 3, 5, 10, 50))]
+    shown = shown[shown.setting.isin(("identity.fig2c", "identity.fig2d"))]
+    for (setting, n), rows in shown.groupby(JOB, sort=False):
+        own = rows.set_index(["arm", "told"])
+        risk, error = own.normalized, own.normalized_se
+        exact = risk["plain", "nothing"], risk["joint", "right"]
+        simulated = [(risk["joint", told], error["joint", told]) for told in ("soft", "wrong")]
+        yield setting.partition(".")[2], n, *exact, *simulated, f"{rows.wrong.iloc[0]:.1%}"
+
+
+@TABLES.add("data | n | plain − joint | the same, linear | share of linear's | a prompt of zeros")
+def softmax(data: Any) -> Rows:
+    """Normalised risks. Errors of two risks are added as if independent, which is too large: the
+    contexts are the same."""
+    theorem = data.theory[data.theory.curve == "theorem"].set_index(BY_ARM).normalized.sort_index()
+    for setting, name in SOFTMAX.items():
+        for n, rows in data.softmax[data.softmax.setting == setting].groupby("n"):
+            own = rows.set_index("arm")
+            risk, error = own.normalized, own.normalized_se
+            gap, spread = risk.plain - risk.joint, float(np.hypot(error.plain, error.joint))
+            linear = theorem[setting, n, "plain"] - theorem[setting, n, "joint"]
+            share = cell((100 * gap / linear, 100 * spread / linear), 0) + "%"
+            zeros = cell(100 * (risk.plain - risk.zero_prompt) / gap, 0) + "%"
+            yield name, n, (gap, spread), linear, share, zeros
+
+
+def by_setting(data: Any) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Rows of real data by setting, in the order of the file."""
+    yield from data.real.groupby("setting", sort=False)
+
+
+@TABLES.add(
+    "table | E[y²], predicted over measured | points | within 2 errors, Gaussian x | measured x"
+    " | from measured x | gain of joint | of it, one prompt"
+)
+def real(data: Any) -> Rows:
+    """Held-out risks of the reduced model (of attention with heads) beside what theory predicts."""
+    for setting, rows in by_setting(data):
+        gate = cell((rows.gate.iloc[0], rows.gate_se.iloc[0]), 3)
+        points = with_theory(rows, REDUCED, ATTENTION)
+        apart = {name: points.normalized - points[name] for name in ("theorem", "measured")}
+        within = [(far.abs() <= WITHIN * points[f"{name}_se"]).sum() for name, far in apart.items()]
+        arms = rows[rows.model == REDUCED].pivot(index="n", columns="arm", values="gain")
+        part = arms.shared / arms.joint
+        yield (
+            setting, gate + (": fails" if out_of_gate(rows) else ""), len(points), *within,
+            span(apart["measured"] / points.measured, 1),
+            " to ".join(cell(gain, 3) for gain in (arms.joint.min(), arms.joint.max())),
+            f"{part.min():.0%} to {part.max():.0%}",
+        )  # fmt: skip
+
+
+@TABLES.add("table | n | joint | BLUP | group's mean | ridge | least squares", digits=3)
+def baselines(data: Any) -> Rows:
+    """Normalised held-out risks of attention and of what needs none, at the longest n."""
+    for setting, rows in by_setting(data):
+        last = rows[rows.n == rows.n.max()].set_index(["model", "arm"]).normalized
+        names = ("blup", "group_mean", "ridge", "ols")
+        others = [last[tables.BASELINE, name] for name in names]
+        yield setting, rows.n.max(), last[ATTENTION, "joint"], *others
