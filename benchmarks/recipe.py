@@ -71,7 +71,7 @@ DEEP = {  # what is changed in laptop's recipe
     "initial scale 0.05 instead of 0.001": {"init_std": 0.05},
     "gradients not clipped": {"clip_ratio": None},
     "gradients clipped to 30 times the running risk instead of 300": {"clip_ratio": 30.0},
-    "Adam's usual 0.999 instead of beta2_decay": {"options": ()},
+    "Adam's usual 0.999 instead of `beta2_decay`": {"options": ()},
     "without importance sampling": {"importance_sampling": False},
     "batches of one size, as many contexts": {"batch_growth": 1.0},
     "means not grown from 0": {"means_warmup": 0.0},

@@ -26,7 +26,7 @@ def theory(rows: dict[tuple, float]) -> pd.DataFrame:
 
 
 def test_agreement_of_one_layer():
-    """Other layers and models, and what the paper has not, are left out."""
+    """Other layers, and what the paper has not, are left out."""
     rows = [("a", n, "attention", 1, "plain", risk) for n, risk in ((1, 1.1), (2, 2.0))]
     rows += [("b", 1, "attention", 1, "plain", 3.6), ("a", 1, "attention", 2, "plain", 50.0)]
     rows += [("shared", 1, "attention", 1, "plain", 9.0), ("a", 1, "reduced", 1, "plain", 1.5)]
@@ -44,9 +44,9 @@ def test_agreement_of_one_layer():
         published=risks(rows[2:3]),
         theory=theory(references),
     )
-    spans = ["0.00% to +10.00%", "−20.00% to +20.00%", "+10.00% to +10.00%"]
-    assert found[0] == ["plain", "3", *spans, "−20.00% to −20.00%", "+20.00% to +20.00%"]
-    assert found[1] == ["finetune", "0", *[""] * 5]
+    spans = ["+50.00% to +50.00%", "−20.00% to +20.00%", "0.00% to +10.00%", "+10.00% to +10.00%"]
+    assert found[0] == ["plain", *spans, "−20.00% to −20.00%", "+20.00% to +20.00%"]
+    assert found[1] == ["finetune", *[""] * 6]
 
 
 def test_what_batches_change():
