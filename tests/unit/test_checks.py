@@ -445,6 +445,16 @@ BAD = {
         deep(seeds=8, seeds_per_job=6, halve_at=[0.5], halving_group=4),
         "protocols.p.deep.halving_group: seeds_per_job is 6, no multiple of 4; use one that",
     ),
+    "halving group that does not divide a recipe's job": (
+        {
+            "protocol": {
+                "seeds": 8,
+                "seeds_per_job": 8,
+                "deep": RECIPE | {"seeds_per_job": 2, "halve_at": [0.5], "halving_group": 4},
+            }
+        },
+        "protocols.p.deep.halving_group: seeds_per_job is 2, no multiple of 4; use one that",
+    ),
     "batches that cannot grow": (
         deep(batch_growth=2),
         "protocols.p.deep.batch_size: batches grow by multiples of 64; use a multiple of it, or no",

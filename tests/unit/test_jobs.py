@@ -150,6 +150,24 @@ def test_blocks_of_fewer_seeds_ask_for_less_time(config):
         assert short == pytest.approx(long if same else long / 10, abs=1), name
 
 
+def test_a_recipe_can_have_jobs_of_fewer_seeds():
+    """Of several recipes a job has a multiple of each, and at most all seeds."""
+    sizes = {"deep": 4, "transformer": 6, "softmax": None}
+    recipe = dict(batch_size=64, iterations=10, lr=0.01)
+    blocks = {n: recipe | ({"seeds_per_job": s} if s else {}) for n, s in sizes.items()}
+    common = dict(d=2, weights=[1], means=[0], covs=[1], n=[4], arms=["plain"])
+
+    def blocks_of(seeds: int, **keys) -> list[tuple[int, int]]:
+        protocol = Protocol.read("p", dict(seeds=seeds, seeds_per_job=9) | blocks)
+        return jobs.seed_blocks(protocol, Setting.read("x", common | keys))
+
+    assert blocks_of(10, models=["transformer"]) == [(0, 5), (6, 9)]
+    assert blocks_of(10, models=["softmax"]) == [(0, 8), (9, 9)]
+    both = dict(models=["attention", "transformer"], layers=[2])
+    assert blocks_of(30, **both) == [(0, 11), (12, 23), (24, 29)]
+    assert blocks_of(10, **both) == [(0, 9)]
+
+
 def test_depths_in_one_job_ask_for_the_time_of_all(config):
     protocol, setting = config.protocols["paper"], config.settings["figA2c"]
     alone = duration.minutes(protocol, setting, 20, 1) - 30

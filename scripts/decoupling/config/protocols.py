@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -24,14 +25,17 @@ class RecipeBlock:
     """A recipe, with the arms that differ from it."""
 
     seeds: int
+    seeds_per_job: int | None  # None: the protocol's
     general: Recipe
     arms: Mapping[str, Recipe]  # by arm that differs
 
     @classmethod
     def read(cls, block: Block, seeds: int) -> RecipeBlock:
-        general = {key: value for key, value in block.items() if key not in ("seeds", "arms")}
+        apart = ("seeds", "seeds_per_job", "arms")
+        general = {key: value for key, value in block.items() if key not in apart}
         arms = {arm: _recipe(general | own) for arm, own in block.get("arms", {}).items()}
-        return cls(min(seeds, block.get("seeds", seeds)), _recipe(general), arms)
+        fewer = min(seeds, block.get("seeds", seeds))
+        return cls(fewer, block.get("seeds_per_job"), _recipe(general), arms)
 
     def of(self, arm: str) -> Recipe:
         return self.arms.get(arm, self.general)
@@ -77,6 +81,13 @@ class Protocol:
         block = self.recipes[self.recipe_of(curve)]
         recipe = block.of(curve.arm)
         return Run(curve, recipe, block.seeds)
+
+    def job_size(self, curves: Iterable[Curve]) -> int:
+        """Seeds of a job with these curves: a multiple of what each recipe says, so that seeds that
+        are halved together are in one job."""
+        blocks = {self.recipe_of(curve): self.recipes[self.recipe_of(curve)] for curve in curves}
+        sizes = [block.seeds_per_job or self.seeds_per_job for block in blocks.values()]
+        return min(math.lcm(*sizes), max(block.seeds for block in blocks.values()))
 
     def note(self, curves: Iterable[Curve]) -> str:
         """The small print of a figure with these curves."""

@@ -366,7 +366,8 @@ def _training_problems(
     if not recipe.halving_group:
         yield "halving_group", "is missing; halve_at needs it"
         return
-    sizes = {"seeds": block.seeds, "seeds_per_job": protocol.seeds_per_job}
+    per_job = block.seeds_per_job or protocol.seeds_per_job
+    sizes = {"seeds": block.seeds, "seeds_per_job": per_job}
     for key, size in sizes.items():
         whole = key == "seeds_per_job" and size >= block.seeds  # one job trains all seeds
         if size % recipe.halving_group and not whole:

@@ -45,7 +45,7 @@ def minutes(protocol: Protocol, setting: Setting, n: int, attempt: int) -> int:
     own = 0.0  # of each arm separately
     for curve in trained_curves(setting):
         key = curve.module, curve.layers
-        drawn = _at_pace(protocol, curve) * _growth(setting, curve, n)
+        drawn = _at_pace(protocol, setting, curve) * _growth(setting, curve, n)
         drawn += _eigenvalues(protocol, setting, curve, n)
         shared[key] = max(shared.get(key, 0), drawn + _batches(protocol, setting, curve))
         own += _steps(protocol, setting, curve)
@@ -58,18 +58,18 @@ def priority(protocol: Protocol, setting: Setting, n: int) -> int:
 
     def work(curve: Curve) -> float:
         length = n if curve.model_class.engine in SEQUENCES else 1
-        return _at_pace(protocol, curve) * _weights(curve.build()) * length
+        return _at_pace(protocol, setting, curve) * _weights(curve.build()) * length
 
     return round(sum(map(work, trained_curves(setting))))
 
 
-def _at_pace(protocol: Protocol, curve: Curve) -> float:
+def _at_pace(protocol: Protocol, setting: Setting, curve: Curve) -> float:
     """Minutes of a block of seeds with all arms of its model, by the measured pace; seeds of one
     layer share contexts."""
     run = protocol.run(curve)
     if run.recipe.batch_size == "exact":
         return 0
-    seeds = 1 if curve.model_class.exact() else min(run.seeds, protocol.seeds_per_job)
+    seeds = 1 if curve.model_class.exact() else min(run.seeds, protocol.job_size(setting.curves))
     return seeds * run.recipe.contexts / curve.model_class.contexts_per_minute
 
 
@@ -112,7 +112,7 @@ def _steps(protocol: Protocol, setting: Setting, curve: Curve) -> float:
     seconds = PRODUCTS * (dim + 1) ** 3 + TASKS * tasks * (dim + 1) ** 2
     if run.recipe.batch_size != "exact" or setting.source != "gaussian":
         seconds += 2 * FOURTH_MOMENTS * tasks * _pairs(setting) ** 2  # forward and backward
-    return min(run.seeds, protocol.seeds_per_job) * run.recipe.iterations * seconds / 60
+    return min(run.seeds, protocol.job_size(setting.curves)) * run.recipe.iterations * seconds / 60
 
 
 def _pairs(setting: Setting) -> int:

@@ -77,7 +77,7 @@ def mixtures(config: Config) -> list[str]:
 def seed_blocks(protocol: Protocol, setting: Setting) -> list[tuple[int, int]]:
     """(first, last) of each block of seeds that a protocol trains for a setting."""
     seeds = max(run.seeds for run in setting_runs(protocol, setting))
-    size = protocol.seeds_per_job
+    size = protocol.job_size(setting.curves)
     return [(first, min(first + size, seeds) - 1) for first in range(0, seeds, size)]
 
 
@@ -158,7 +158,7 @@ def growing_mb(protocol: Protocol, setting: Setting) -> dict[str, int]:
     # tables on the way to them, four a task.
     runs = [run for run in setting_runs(protocol, setting) if run.curve.model_class.exact()]
     fourth = any(run.recipe.batch_size != "exact" for run in runs)
-    matrices = 12 * (protocol.seeds_per_job + tasks) * (dim + 1) ** 2 * 8 / 1e6
+    matrices = 12 * (protocol.job_size(setting.curves) + tasks) * (dim + 1) ** 2 * 8 / 1e6
     moments = 8 * fourth * 4 * tasks * (dim + 1) ** 4 / 1e6
     return {"n": round(tokens), "d": round(grams + matrices), "batch_size": round(moments)}
 
