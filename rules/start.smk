@@ -5,7 +5,7 @@
 onstart:
     if UNARCHIVED:
         raise WorkflowError(
-            f"{len(UNARCHIVED)} tables cannot be drawn from the archive, see above."
+            f"Nothing is drawn: tables that are not in the archive, see above: {len(UNARCHIVED)}."
         )
     trainings = [
         job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name == "train"

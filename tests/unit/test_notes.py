@@ -30,7 +30,10 @@ def small_print(raw: dict) -> str:
     ("arms", "seeds"),
     [
         ({}, "best of 2 seeds by halving,"),
-        ({"plain": {"halve_at": []}}, "best of 2 seeds by halving (not finetune, plain),"),
+        (
+            {"plain": {"halve_at": []}},
+            "best of 2 seeds by halving (not fine-tuned prompts, plain),",
+        ),
         ({"plain": {"halve_at": []}, "joint": {"halve_at": []}}, "best of 2 seeds,"),
     ],
 )
@@ -45,7 +48,7 @@ def test_a_figure_of_fine_tuning_alone_says_that_its_seeds_are_not_halved():
     raw = deepcopy(CONFIG)
     raw["settings"]["x"]["arms"] = ["finetune", "joint"]
     raw["protocols"]["p"]["softmax"] = RECIPE | {"arms": {"plain": {"halve_at": []}}}
-    assert "best of 2 seeds by halving (not finetune)," in small_print(raw)
+    assert "best of 2 seeds by halving (not fine-tuned prompts)," in small_print(raw)
 
 
 def test_best_seeds_well_above_the_optimum_are_named():

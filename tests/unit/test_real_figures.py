@@ -91,6 +91,13 @@ def test_gains_are_of_joint_over_plain(table: pd.DataFrame):
     assert found.theorem.tolist() == pytest.approx([0.3, 0.3])
 
 
+def test_small_print_has_whole_sentences():
+    made = [setting("good") | {"fold_by": by} for by in ("school", "commune")]
+    said = real.small_print("Protocol p", made).splitlines()
+    assert all(line.endswith(".") for line in said)
+    assert said[1].startswith("Held out: 5 folds by commune, school, 200 contexts a unit. Bars:")
+
+
 def test_agreement_and_gains_in_the_docs(table: pd.DataFrame):
     """The theorems are of the reduced model, except with heads, which only attention has."""
     good, bad = made("real", real=table)

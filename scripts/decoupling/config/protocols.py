@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from .. import models, sources
 from ..errors import InputError
+from ..models.arms import ARMS
 from ..models.curve import Curve
 from ..train.recipe import KEYS, Recipe, Run
 from .settings import Block
@@ -124,7 +125,7 @@ def _halved(runs: Iterable[Run], plain: Recipe) -> str:
     """Halving in words. Fine-tuning starts from plain's surviving seeds, also where plain is not
     drawn."""
     decided = {run.curve.arm: run.recipe if run.curve.trains.weights else plain for run in runs}
-    apart = {arm for arm, recipe in decided.items() if not recipe.halve_at}
+    apart = {ARMS[arm].label for arm, recipe in decided.items() if not recipe.halve_at}
     if len(apart) == len(decided):
         return ""
     return f" by halving (not {', '.join(sorted(apart))})" if apart else " by halving"

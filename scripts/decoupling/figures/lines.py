@@ -32,6 +32,7 @@ COMPUTED = {  # dashed lines, and their label
 }
 TITLE_WIDTH = 48  # letters that fit above a panel
 VISIBLE_ERROR = 0.01  # of the y axis' span: smaller standard errors hide behind the marker
+ALONE = {"ls": "none", "zorder": 3}  # markers on top of the theorem that they lie on
 HOLLOW = {"ms": 7, "mfc": "none", "mew": 0.8, "ls": "none"}
 
 
@@ -119,7 +120,7 @@ def _draw_panel(
     closed = [arm for arm in panel["arms"] if not _joined(tables, panel, arm)]
     for arm in panel["arms"]:
         solid, dashed = _solid(tables, panel, arm), _dashed(tables, panel, arm)
-        joins = {"ls": "none", "zorder": 3} if arm in closed else {"lw": 0.6 if closed else None}
+        joins = ALONE if arm in closed else {"lw": 0.6 if closed else None}
         plot_trained(ax, solid, arm, **joins)
         shown += [solid] if panel["dashed"] in ("none", *COMPUTED) else [solid, dashed]
         if panel["dashed"] in COMPUTED and len(dashed):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import Figure, Problem, Tables, style, text
 from .describe import describe
-from .lines import computed, finish, plot_dashed, plot_trained, trained
+from .lines import ALONE, computed, finish, plot_dashed, plot_trained, trained
 from .smooth import filled
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Overview(Figure):
             ax.plot(upper.n, upper.normalized, "-", color=GREY)
             plot_dashed(ax, lower, color=GREY)
             curve = trained(tables, setting, MODEL, 1, arm)
-            plot_trained(ax, curve, arm, **({"ls": "none"} if arm == "joint_heads" else {}))
+            plot_trained(ax, curve, arm, **(ALONE if arm == "joint_heads" else {}))
             style.note_diverged(ax, curve, "n", "n", MODEL)
             ax.set_title(title)
             finish(ax)

@@ -84,7 +84,9 @@ class Real(OfTables):
         columns = min(len(settings), style.MOST_COLUMNS)
         blocks = -(-len(settings) // columns)  # of two rows
         width = max(COLUMN * columns, 2.2 * COLUMN)
-        foot = f"{small_print(note, settings)} Axes of risks do not begin at 0."
+        foot = (
+            f"{small_print(note, settings)} Axes of risks do not begin at 0; lines can leave them."
+        )
         height = blocks * (2 * ROW + 0.2)
         figure, body = style.framed(width, height, _legend(real, settings), foot, lines=3)
         axes = body.subplots(2 * blocks, columns, squeeze=False)
@@ -110,8 +112,8 @@ def small_print(note: str, settings: Sequence[Mapping[str, Any]]) -> str:
     parts = " or ".join(map(str, sorted({setting["folds"] for setting in settings})))
     by = ", ".join(sorted({setting["fold_by"] for setting in settings}))
     return (
-        f"{note}; the best seed is chosen on training units\n{CONTEXTS_PER_UNIT} contexts a unit."
-        f" Held out: {parts} folds by {by}. Bars: two standard errors, bootstrap over the same;"
+        f"{note}; the best seed is chosen on training units.\nHeld out: {parts} folds by {by},"
+        f" {CONTEXTS_PER_UNIT} contexts a unit. Bars: two standard errors, bootstrap over the same;"
         " beside theory, of the difference.\nGate: E[y²] by the mixture over measured E[y²]."
     )
 

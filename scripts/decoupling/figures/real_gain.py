@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 SIZE = 2.5  # inches, of a panel
+SIDES = ({"xytext": (4, -6)}, {"xytext": (-3, 2), "ha": "right"})  # of n, in turn by setting
 MARKERS = "os^DvPX"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000")
 PREDICTED = {"theorem": "Gaussian $x$", "measured": "measured $x$"}
@@ -77,8 +78,8 @@ def _draw_points(ax: Axes, points: pd.DataFrame, column: str, place: int) -> Non
         points[column], points.gain, error, ls="none", elinewidth=0.7, **_look(points, place)
     )
     for n, row in points.iterrows():
-        place_of_text = {"xytext": (4, -6), "textcoords": "offset points", "fontsize": 5}
-        ax.annotate(str(n), (row[column], row.gain), color="0.4", **place_of_text)
+        look = {"textcoords": "offset points", "fontsize": 5, "color": "0.4"} | SIDES[place % 2]
+        ax.annotate(str(n), (row[column], row.gain), **look)
 
 
 def _look(points: pd.DataFrame, place: int) -> dict[str, Any]:
