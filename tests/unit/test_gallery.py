@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import configs
 import pytest
 from decoupling.plan import gallery
+
+DOCS = configs.ROOT / "docs"
 
 
 @pytest.mark.parametrize(
@@ -28,3 +35,17 @@ def test_every_figure_is_in_it_with_its_cost():
     kept = config.archive.trained["laptop"]["figA2b"]["core_minutes"]
     assert entries["figA2b"]["core_minutes"] == round(sum(kept.values()), 1)
     assert all(entry["sentence"] for entry in entries.values())
+
+
+def test_the_committed_page_is_what_the_config_and_the_archive_say(tmp_path: Path):
+    """After a change: make gallery. That its pictures are today's is a slow test."""
+    config = configs.read()
+    pictures = {path.stem: path.stat().st_size for path in DOCS.glob("gallery/*")}
+    assert set(pictures) == set(config.figures)
+    assert sum(pictures.values()) < 5e6
+    page = tmp_path / "gallery.md"
+    command = [sys.executable, configs.ROOT / "scripts/gallery.py", "--protocol", "laptop"]
+    command += ["--figures", DOCS / "gallery/fig2c.png", "--pictures", tmp_path / "gallery"]
+    said = json.dumps(gallery.entries(config))
+    subprocess.run([*command, "--output", page], input=said, text=True, check=True)
+    assert page.read_text() == (DOCS / "gallery.md").read_text()
