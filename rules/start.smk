@@ -11,4 +11,5 @@ onstart:
         job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name == "train"
     ]
     if trainings:
-        logger.info(archived.expected(CONFIG, trainings))
+        cores = workflow.cores if workflow.local_exec else None
+        logger.info(archived.expected(CONFIG, trainings, cores))

@@ -202,13 +202,17 @@ def test_what_training_will_cost(tmp_path):
     make(tmp_path, "one", 1.0, 4.0)
     keep(tmp_path, "one")
 
-    def said(raw: dict, *settings: str) -> str:
+    def said(raw: dict, *settings: str, cores: int | None = None) -> str:
         found = [SimpleNamespace(protocol="laptop", setting=name, n="1") for name in settings]
-        return archived.expected(read(tmp_path, raw), found)
+        return archived.expected(read(tmp_path, raw), found, cores)
 
     about = "about 2.0 core-minutes, as on the machine of the archive"
     assert said(RAW, "one") == f"1 training, {about}."
     assert said(RAW, "one", "two") == f"2 trainings, {about}; of 1 it does not say how long."
+    three = "3 trainings, about 6.0 core-minutes, as on the machine of the archive"
+    assert said(RAW, *["one"] * 3, cores=2) == f"{three}: 3.0 minutes on 2 cores."
+    assert said(RAW, *["one"] * 3, cores=8) == f"{three}: 2.0 minutes on 8 cores."
+    assert said(RAW, *["one"] * 3, cores=1) == f"{three}."
     other = deepcopy(RAW)
     other["protocols"]["laptop"]["one_layer"]["iterations"] = 500
     unknown = "1 training, of which the archive does not say how long they take."

@@ -115,15 +115,18 @@ def _recipes(protocol: Protocol, setting: Setting, names: Iterable[str]) -> Iter
             yield f"protocols.{protocol.name}.{protocol.recipe_of(run.curve)}"
 
 
-def expected(config: Config, trainings: Iterable[Any]) -> str:
+def expected(config: Config, trainings: Iterable[Any], cores: int | None) -> str:
     """What these training jobs will cost, in a line; each has a `protocol`, `setting` and `n`. The
-    time of those is known that are archived by the recipe of today."""
+    time of those is known that are archived by the recipe of today. `cores` are those that do
+    nothing else; None where jobs are submitted."""
     found = [_core_minutes(config, job.protocol, job.setting, job.n) for job in trainings]
     known = [minutes for minutes in found if minutes is not None]
     count = f"{len(found)} training{'s' if len(found) > 1 else ''}"
     if not known:
         return f"{count}, of which the archive does not say how long they take."
     about = f"about {sum(known):.1f} core-minutes, as on the machine of the archive"
+    if cores and cores > 1:
+        about += f": {max(sum(known) / cores, *known):.1f} minutes on {cores} cores"
     rest = len(found) - len(known)
     return f"{count}, {about}{f'; of {rest} it does not say how long' if rest else ''}."
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,13 +21,13 @@ from ..engines.base import RiskEstimate
 from ..problem.scaling import Scaling
 from ..problem.streams import Stream
 from .checkpoint import Checkpoint
+from .progress import Progress
 from .recipe import Run
 from .state import TrainState
 
 log = logging.getLogger(__name__)
 
 CHECK_EVERY = 100  # iterations between looks at divergence
-HEARTBEAT_SECONDS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +130,7 @@ class _Job:
         """Train the states together, from where the checkpoint left them."""
         iterations = max((state.run.recipe.iterations for state in states), default=0)
         first = self._restore(name, states, iterations)
-        progress = _Progress(f"{self.contexts.spec.name} n={self.contexts.n} {name}", first)
+        progress = Progress(f"{self.contexts.spec.name} n={self.contexts.n} {name}", first)
         for iteration in range(first, iterations):
             active = [s for s in states if iteration < s.run.recipe.iterations]
             risks = [state.step(iteration, _data(state, stream, iteration)) for state in active]
@@ -233,39 +232,3 @@ def _status(stopped: int, diverged: int, risk: float) -> str:
 def _last_iteration(run: Run, stopped: int, diverged: int) -> int:
     seen = [int(at) for at in (diverged, stopped) if at >= 0]
     return min(seen, default=run.recipe.iterations)
-
-
-class _Progress:
-    """A line in the log now and then: where training is and when it will be done."""
-
-    def __init__(self, name: str, first: int) -> None:
-        self.name, self.first = name, first
-        self.started = self.shown = time.monotonic()
-
-    def show(
-        self, done: int, iterations: int, states: Sequence[TrainState], risks: Sequence[np.ndarray]
-    ) -> None:
-        now = time.monotonic()
-        if now - self.shown < HEARTBEAT_SECONDS and done != iterations:
-            return
-        self.shown = now
-        rate = (done - self.first) / (now - self.started)
-        found = ", ".join(
-            f"{state.run.key} {_best(values):.4f}/{_median(values):.4f}"
-            for state, values in (
-                (state, state.label_power * risk) for state, risk in zip(states, risks, strict=True)
-            )
-        )
-        log.info(
-            "%s: %d/%d, best/median risk %s, %.0f it/s, ETA %.0f s",
-            self.name, done, iterations, found, rate, (iterations - done) / rate,
-        )  # fmt: skip
-
-
-def _best(values: np.ndarray) -> float:
-    return float(np.nan_to_num(values, nan=np.inf).min())
-
-
-def _median(values: np.ndarray) -> float:
-    known = values[~np.isnan(values)]
-    return float(np.median(known)) if len(known) else math.nan
