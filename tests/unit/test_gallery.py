@@ -12,19 +12,21 @@ import pytest
 from decoupling.plan import gallery
 
 DOCS = configs.ROOT / "docs"
+LONG = "And so on" * 10
 
 
 @pytest.mark.parametrize(
     ("caption", "said"),
     [
-        ("One line.\n Another.", "One line."),
-        ("Is it so? It is. And more.", "Is it so? It is."),
-        ("Figure 2: (a, b) this, (c) that. More", "Figure 2: (a, b) this, (c) that."),
+        (f"{LONG}.\n Another.", f"{LONG}."),
+        (f"Is\n it so? {LONG}. And more.", f"Is it so? {LONG}."),
+        (f"Figure 2(a). With (b) this, (c) that. {LONG}.", None),
+        ("One line.", "One line."),
         ("", ""),
     ],
 )
-def test_a_sentence(caption: str, said: str):
-    assert gallery.first_sentence(caption) == said
+def test_a_sentence_is_added_to_short_ones(caption: str, said: str | None):
+    assert gallery.first_sentences(caption) == (caption if said is None else said)
 
 
 def test_every_figure_is_in_it_with_its_cost():

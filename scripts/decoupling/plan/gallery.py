@@ -9,6 +9,7 @@ from typing import Any
 from ..config import Config
 from ..models.curve import Curve
 
+ENOUGH = 80  # letters, to say what there is to see
 SENTENCE = re.compile(r"(?<=[.?])\s+(?=[A-Z(])")
 
 
@@ -20,7 +21,7 @@ def entries(config: Config) -> list[dict[str, Any]]:
             "figure": name,
             "section": figure.block.get("section", "Own settings"),
             "title": figure.report_label,
-            "sentence": first_sentence(figure.block.get("caption", figure.label)),
+            "sentence": first_sentences(figure.block.get("caption", figure.label)),
             "core_minutes": core_minutes(config, figure.curves(config)),
         }
         for name, figure in config.figures.items()
@@ -28,10 +29,12 @@ def entries(config: Config) -> list[dict[str, Any]]:
     return sorted(found, key=lambda entry: entry["section"])
 
 
-def first_sentence(caption: str) -> str:
-    """The first sentence, and the next one too where the first one asks."""
-    first, *rest = SENTENCE.split(" ".join(caption.split()))
-    return f"{first} {rest[0]}" if first.endswith("?") and rest else first
+def first_sentences(caption: str) -> str:
+    """One, and more where that is short: it then asks, or names the setting alone."""
+    said, *rest = SENTENCE.split(" ".join(caption.split()))
+    while len(said) < ENOUGH and rest:
+        said += f" {rest.pop(0)}"
+    return said
 
 
 def core_minutes(config: Config, curves: Iterable[Curve]) -> float | None:
