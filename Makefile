@@ -37,7 +37,7 @@ docs: $(VENV)/installed
 	$(BIN)/python docs/diagram.py
 	$(BIN)/snakemake --forcerun page_tables -- docs/findings.md
 
-gallery: $(VENV)/torch
+gallery: $(VENV)/installed
 	$(BIN)/snakemake --config results=archive -- all docs/gallery.md
 
 $(VENV)/installed: envs/requirements.txt

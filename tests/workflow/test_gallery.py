@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from .conftest import ROOT, Project, copy_sources
+from .test_setup import WITHOUT_TORCH
 
 pytestmark = pytest.mark.slow
 SEEN = 48  # of 255 levels
@@ -15,8 +16,12 @@ FEW = 1e-4  # of the pixels: where rounding moves the edge of a line
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Without torch, which `make gallery` does not install."""
     made = copy_sources(tmp_path_factory.mktemp("archive") / "project")
-    made.snakemake("--config", "results=archive", "--", "all", "docs/gallery.md")
+    (made.path / "sitecustomize.py").write_text(WITHOUT_TORCH)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(made.path))
+        made.snakemake("--config", "results=archive", "--", "all", "docs/gallery.md")
     return made
 
 

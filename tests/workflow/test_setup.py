@@ -165,6 +165,7 @@ def test_torch_is_installed_for_what_needs_it(clone: Path, config: Config) -> No
             assert ("requirements-torch" in plan) == (name in needed), name
     for target in ("all", "unit", "workflow", "slow", "test", "test-all", "report"):
         assert "requirements-torch" in make(clone, "--dry-run", target).stdout, target
+    assert "requirements-torch" not in make(clone, "--dry-run", "gallery").stdout  # trains nothing
 
 
 def test_without_torch(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
