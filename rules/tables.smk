@@ -77,6 +77,7 @@ rule fold_redrawn:
         "logs/redrawn/{setting}.log",
     wildcard_constraints:
         setting=one_of(jobs.folds(CONFIG)),
+    priority: FIRST  # before what its gate says to be of little use
     conda:
         "../envs/pipeline.yaml"
     threads: 1

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from decoupling import cli
-from decoupling.analysis.redrawn import redrawn_rows
+from decoupling.analysis.redrawn import gate_warning, redrawn_rows
 from decoupling.sources.table.spec import read_fold
 from decoupling.tables import REDRAWN, write_table
 
@@ -13,4 +13,9 @@ from decoupling.tables import REDRAWN, write_table
 def main(
     spec: Path, table: Annotated[str, "the file with the rows"], n: list[int], output: Path
 ) -> None:
-    write_table(output, redrawn_rows(read_fold(spec.read_text(), table), n), REDRAWN)
+    fold = read_fold(spec.read_text(), table)
+    rows = redrawn_rows(fold, n)
+    warning = gate_warning(fold, rows)
+    if warning:  # on the terminal; the log has what goes to stderr
+        print(f"Warning: {warning}")
+    write_table(output, rows, REDRAWN)

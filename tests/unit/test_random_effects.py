@@ -103,6 +103,20 @@ def test_covariances_stay_positive_definite():
     assert np.abs(found.covs).max() < 0.2
 
 
+@pytest.mark.filterwarnings("error")
+def test_labels_without_noise_leave_a_floor():
+    """Where a unit's labels are its own linear function of x, squared residuals are rounding."""
+    rng = np.random.default_rng(4)
+    groups = [
+        [(x, x @ (mean + rng.standard_normal(2))) for x in rng.standard_normal((30, 6, 2))]
+        for mean in MEANS
+    ]
+    found = fit(sums(groups))
+    power = np.concatenate([y for own in groups for _, y in own])
+    assert found.noise_var == pytest.approx(random_effects.FLOOR * (power @ power) / len(power))
+    assert (np.linalg.eigvalsh(found.covs) > 0).all()
+
+
 def test_a_weight_is_that_many_units_alike():
     made = sums(units(12, 6))
     counts = np.arange(12) % 3 + 1

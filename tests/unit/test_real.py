@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from decoupling.analysis.aggregate import label_power, seed_minimum
 from decoupling.analysis.bounds import read_parameters
 from decoupling.analysis.cross_validation import real_rows
 from decoupling.analysis.held_out import held_out_rows, predict
-from decoupling.analysis.redrawn import THEORY_DRAWS, cluster_weights, redrawn_rows
+from decoupling.analysis.redrawn import THEORY_DRAWS, cluster_weights, gate_warning, redrawn_rows
 from decoupling.config.protocols import Protocol
 from decoupling.config.settings import Setting
 from decoupling.models.arms import ARMS
@@ -215,7 +216,7 @@ def test_predictions_vary_between_draws_as_between_tables():
             y = x @ beta + 0.5 * rng.standard_normal(6)
             units.append(Unit(f"u{i:02d}", "ab"[i % 2], f"u{i:02d}", x, y))
         mix = estimate("x", sums_of(units, ["a", "b"], False, False)).mix
-        return Fold(mix, ["a", "b"], units, [], False, False, N)
+        return Fold(mix, ["a", "b"], units, [], False, False, N, mix.label_power)
 
     def predicted(fold: Fold) -> dict[str, float]:
         moments = FeatureMoments.measured(fold.moment_contexts().x)
@@ -259,6 +260,18 @@ def test_gate_compares_label_powers(trained: dict):
     ]
     assert trained["real"].gate.iloc[0] == pytest.approx(np.mean(powers))
     assert abs(trained["real"].gate.iloc[0] - 1) < 0.1
+
+
+def test_a_gate_that_fails_is_said_fold_by_fold(trained: dict, caplog: pytest.LogCaptureFixture):
+    fold, redrawn = trained["folds"][0], pd.DataFrame(trained["redrawn"])
+    rows = redrawn[redrawn.setting == fold.mix.name].to_dict("records")
+    error = pd.DataFrame(rows).groupby("draw").gate.first().std()
+    numbers = f"{fold.gate:.3f} ± {error:.3f}"
+    with caplog.at_level("INFO"):
+        assert gate_warning(fold, rows) is None
+    assert numbers in caplog.text
+    off = replace(fold, label_power=1.5 * fold.label_power)
+    assert f"{fold.gate / 1.5:.3f} ± {error:.3f}, so that the mix" in gate_warning(off, rows)
 
 
 def test_blup_is_the_best_baseline_here(trained: dict):

@@ -253,6 +253,34 @@ BAD = {
         changed(lambda rows: [row.__setitem__(3, 5) for row in rows if row[2] == "a"]),
         "features: 'u' does not vary in the training units of group 'a'; remove it",
     ),
+    "constant in a group beside an enormous entry": (
+        changed(put(2, "u", 1e80)),
+        "features: 'u' varies by 2e+00 in the training units of group 'b', which is lost beside "
+        "entries of the size of 1e+80; remove it",
+    ),
+    "large beside its range": (
+        changed(lambda rows: [row.__setitem__(3, 1e15 + i) for i, row in enumerate(rows)]),
+        "features: 'u' varies by 1e+02, which is lost beside entries of the size of 1e+15; remove",
+    ),
+    "target in other units by group": (
+        changed(lambda rows: [row.__setitem__(5, 1e60 * row[5]) for row in rows if row[2] == "a"]),
+        "target: 'y' varies by 6e+00 in the training units of group 'b', which is lost beside ent",
+    ),
+    "target constant in units": (  # 0.1 less the mean of ten of these is not 0
+        {
+            "differences": True,
+            **changed(lambda rows: [row.__setitem__(5, 0.1 * int(row[0][1:])) for row in rows]),
+        },
+        "target: 'y' does not vary within units; name another",
+    ),
+    "target constant in a group": (
+        changed(lambda rows: [row.__setitem__(5, 5) for row in rows if row[2] == "a"]),
+        "target: 'y' does not vary in the training units of group 'a'; name another",
+    ),
+    "target without noise": (
+        {"intercept": True, **changed(lambda rows: [row.__setitem__(5, row[3]) for row in rows])},
+        "target: 'y' is a linear function of the features, the same in all units of a group; name",
+    ),
     "dependent": (
         changed(lambda rows: [row.__setitem__(4, 2 * row[3] + 1) for row in rows]),
         "features: are linearly dependent; remove one",

@@ -128,6 +128,18 @@ def test_rows_that_share_something(arm: str):
         assert abs(errors.mean() - apart.risk) > 10 * errors.std() / CONTEXTS**0.5
 
 
+@pytest.mark.parametrize("n", [1, 5])
+@pytest.mark.parametrize("arm", GENERAL_X)
+def test_measured_moments_leave_no_risk_below_the_noise(arm: str, n: int):
+    """Of few contexts, whose moments do not belong together, and labels that hardly vary."""
+    rng = np.random.default_rng(3)
+    moments = FeatureMoments.measured(uniform(rng, (200, 6)))
+    mix = mixture(moments.sigma_x)
+    mix = replace(mix, covs=np.stack([np.diag([1, 1e-6, 1e-6])] * 2), means=0.1 * mix.means)
+    for noise in (0.0, 1e-3):
+        assert GENERAL_X[arm](replace(mix, noise_var=noise), moments, n).risk >= noise
+
+
 def test_design_survives_json():
     rng = np.random.default_rng(2)
     moments = FeatureMoments.measured(rng.standard_normal((50, 4, 3)))

@@ -1,6 +1,7 @@
 """A setting with a table: from a CSV file to its figure, and what a changed file reruns."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -42,7 +43,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with the figures of a small table."""
     project = copy_sources(tmp_path_factory.mktemp("table") / "project")
     project.write_config(config_with(write(project.path / "mine.csv", make_rows())))
-    project.snakemake("--", FIGURE, OTHER, "figures/gain.pdf")
+    done = project.snakemake("--", FIGURE, OTHER, "figures/gain.pdf")
+    (project.path / "said").write_text(done.stdout + done.stderr)
     return project.path
 
 
@@ -62,6 +64,15 @@ def test_figures_and_tables_are_made_and_touching_does_nothing(project: Project)
     assert list(held_out.columns) == HELD_OUT.names
     (project.path / "mine.csv").touch()
     assert project.planned("--", FIGURE) == {}
+
+
+def test_the_gate_is_known_before_training_starts(project: Project) -> None:
+    """All bootstraps of folds have started by then, and none has to say that its gate fails."""
+    said = (project.path / "said").read_text()
+    started = re.findall(r"^(?:local)?rule (\w+):\n    input: (?!.*specs/one)", said, re.M)
+    last = max(i for i, rule in enumerate(started) if rule == "fold_redrawn")
+    assert last < started.index("train")
+    assert "Warning: mine" not in said
 
 
 def test_a_changed_table_reruns_all_that_depends_on_it_and_nothing_else(project: Project) -> None:

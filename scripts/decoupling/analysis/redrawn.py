@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -62,8 +62,6 @@ def redrawn_rows(fold: Fold, lengths: Sequence[int]) -> list[dict[str, Any]]:
             said = time.monotonic()
             left = (said - began) * (THEORY_DRAWS / (draw + 1) - 1)
             log.info("%s: draw %d of %d, %.0f s left", fold.mix.name, draw + 1, THEORY_DRAWS, left)
-    gates = np.array([row["gate"] for row in rows]).reshape(THEORY_DRAWS, -1)[:, 0]
-    _say_gate(fold.mix.name, start.gate, float(gates.std(ddof=1)))
     return rows
 
 
@@ -72,9 +70,11 @@ def fails_gate(gate: float, error: float) -> bool:
     return not abs(gate - 1) <= GATE * error
 
 
-def _say_gate(name: str, gate: float, error: float) -> None:
-    text = "%s: E[y²] predicted over measured is %.3f ± %.3f"
-    if fails_gate(gate, error):
-        log.warning(text + "; theory need not hold", name, gate, error)
-    else:
-        log.info(text, name, gate, error)
+def gate_warning(fold: Fold, rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """Log the fold's gate with its error; where it fails, what a user should know."""
+    error = float(np.std([*{row["draw"]: row["gate"] for row in rows}.values()], ddof=1))
+    about = f"{fold.mix.name}: E[y²] predicted over measured is {fold.gate:.3f} ± {error:.3f}"
+    log.info(about)
+    if not fails_gate(fold.gate, error):
+        return None
+    return f"{about}, so that the mixture does not describe the data; theory need not hold"

@@ -4,6 +4,7 @@ Under Assumption 1, ŷ = x_qᵀ(Wg + v_k) with g = Σ_i x_i y_i; v_k = Wp_k can 
 with second moment S, E[gᵢgⱼ | X] = CSC + σ²C with C = Σ_i x_i x_iᵀ, so that the risk is a quadratic
 form of W and v_k whose coefficients are moments of x (`problem.feature_moments`), and its minimum
 solves a linear system. With independent Gaussian rows these are the theorems of `theory.theorems`.
+Measured moments are averages, each of its own terms, and can say less than σ², which no risk is.
 """
 
 from __future__ import annotations
@@ -54,12 +55,16 @@ def _form(second: np.ndarray, noise: float, moments: FeatureMoments, n: int) -> 
     return _Form(power, linear.ravel(), square, moments.sigma_x, n * moments.pair)
 
 
+def _at_least_noise(risk: float, mix: TaskMixture) -> float:
+    return max(float(risk), mix.noise_var)
+
+
 def plain(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSolution:
     """Theorem 1."""
     form = _form(mix.biased_cov, mix.noise_var, moments, n)
     weight = np.linalg.solve(form.square, form.linear)
-    risk = form.power - form.linear @ weight
-    return GeneralSolution(float(risk), weight.reshape(mix.dim, -1), np.zeros_like(mix.means))
+    risk = _at_least_noise(form.power - form.linear @ weight, mix)
+    return GeneralSolution(risk, weight.reshape(mix.dim, -1), np.zeros_like(mix.means))
 
 
 def finetune(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSolution:
@@ -69,7 +74,7 @@ def finetune(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSoluti
     left = [moments.sigma_x @ mean - form.bias(mean) @ base.weight.ravel() for mean in mix.means]
     shifts = np.linalg.solve(moments.sigma_x, np.array(left).T).T
     gain = mix.weights @ (shifts * left).sum(1)
-    return GeneralSolution(float(base.risk - gain), base.weight, shifts)
+    return GeneralSolution(_at_least_noise(base.risk - gain, mix), base.weight, shifts)
 
 
 def joint(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSolution:
@@ -84,7 +89,8 @@ def joint(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSolution:
     found = np.linalg.solve(square, linear)
     biases = np.array([form.bias(mean) @ found for mean in mix.means])
     shifts = mix.means - np.linalg.solve(moments.sigma_x, biases.T).T
-    return GeneralSolution(float(power - linear @ found), found.reshape(mix.dim, -1), shifts)
+    risk = _at_least_noise(power - linear @ found, mix)
+    return GeneralSolution(risk, found.reshape(mix.dim, -1), shifts)
 
 
 def joint_heads(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSolution:
@@ -92,8 +98,8 @@ def joint_heads(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSol
     the same for all tasks."""
     form = _form(mix.debiased_cov, mix.noise_var, moments, n)
     weight = np.linalg.solve(form.square, form.linear)
-    risk = form.power - form.linear @ weight
-    return GeneralSolution(float(risk), weight.reshape(mix.dim, -1), mix.means)
+    risk = _at_least_noise(form.power - form.linear @ weight, mix)
+    return GeneralSolution(risk, weight.reshape(mix.dim, -1), mix.means)
 
 
 def shared(mix: TaskMixture, moments: FeatureMoments, n: int) -> GeneralSolution:

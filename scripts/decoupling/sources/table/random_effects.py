@@ -18,7 +18,7 @@ MOST_STEPS = 2_000
 TOLERANCE = 1e-6  # largest change of a covariance in a step of EM, over the largest entry of it
 FURTHEST = 1e6  # steps of EM that a leap may span
 TINY = np.finfo(float).tiny
-FLOOR = 1e-6  # least eigenvalue of a covariance, as a share of the largest
+FLOOR = 1e-6  # least eigenvalue of a covariance, as a share of the largest; σ², of the mean of y²
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,8 @@ def _rows(groups: Sequence[Sums]) -> float:
 def _step(groups: Sequence[Sums], point: _Point) -> _Step:
     found = [_expect(own, cov, point.noise) for own, cov in zip(groups, point.covs, strict=True)]
     deviances, means, covs, squares = (np.array(part) for part in zip(*found, strict=True))
-    new = _Point(covs, float(squares.sum() / _rows(groups)))
+    power = sum(float(group.weight @ group.power) for group in groups)
+    new = _Point(covs, max(float(squares.sum()), FLOOR * power) / _rows(groups))
     return _Step(float(deviances.sum()), means, new)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from ...validation import Problems
 
 SIZES = (1e-100, 1e100)  # of a column's largest entry, so that squares and sums do not overflow
+TINY = 1e-12  # of a column's largest entry: what varies by less is lost when entries are subtracted
 MISSING = ("", "na", "nan", "null", "none", ".")  # of numbers; labels may have these names
 
 
@@ -174,23 +175,48 @@ class _Table:
             if count < 2:
                 text = f"{group!r} has {count} unit{'' if count == 1 else 's'} with {rows} rows"
                 self.problems.add("group", f"{text}; use shorter contexts, or leave its rows out")
-        self._check_features(units)
+        self._check_columns(units)
         self.problems.stop()
 
-    def _check_features(self, units: Units) -> None:
-        within = self.block.get("differences")
-        x = np.concatenate([u.x - u.x.mean(0) if within else u.x for u in units.kept])
-        x = x - x.mean(0)
-        scale = np.abs(x).max(0)
-        constant = scale <= 1e-12 * np.abs(np.concatenate([u.x for u in units.kept])).max(0)
-        for name in [name for name, c in zip(self.block["features"], constant, strict=True) if c]:
-            where = "does not vary within units" if within else "is constant"
-            self.problems.add("features", f"{name!r} {where}; remove it")
-        if not constant.any() and np.linalg.matrix_rank(x / scale) < len(scale):
-            self.problems.add("features", "are linearly dependent; remove one")
-        y = np.concatenate([u.y - u.y.mean() if within else u.y for u in units.kept])
-        if np.ptp(y) == 0:
-            self.problems.add("target", f"{self.block['target']!r} is constant; name another")
+    def _check_columns(self, units: Units) -> None:
+        within = bool(self.block.get("differences"))
+        place = " within units" if within else ""
+        own = [unit.x for unit in units.kept]
+        columns = [[x[:, i] for x in own] for i in range(own[0].shape[1])]
+        still = [
+            standstill(name, column, column, within, place)
+            for name, column in zip(self.block["features"], columns, strict=True)
+        ]
+        for text in filter(None, still):
+            self.problems.add("features", f"{text}; remove it")
+        if not any(still):
+            x = np.concatenate([x - x.mean(0) if within else x for x in own])
+            x = x - x.mean(0)
+            if np.linalg.matrix_rank(x / np.abs(x).max(0)) < x.shape[1]:
+                self.problems.add("features", "are linearly dependent; remove one")
+        labels = [unit.y for unit in units.kept]
+        text = standstill(self.block["target"], labels, labels, within, place)
+        if text:
+            self.problems.add("target", f"{text}; name another")
+
+
+def standstill(
+    name: str,
+    parts: Sequence[np.ndarray],
+    everything: Sequence[np.ndarray],
+    within: bool,
+    place: str,
+) -> str | None:
+    """What is wrong with a column that does not vary in these parts (`within` each of them), or too
+    little beside all of its entries, whose mean is subtracted."""
+    ranges = [np.ptp(part) for part in (parts if within else [np.concatenate(parts)])]
+    most, size = max(ranges), np.abs(np.concatenate(everything)).max()
+    if not most:
+        return f"{name!r} {f'does not vary{place}' if place else 'is constant'}"
+    if most > TINY * size:
+        return None
+    text = f"{name!r} varies by {most:.0e}{place}, which is lost beside entries of the size of"
+    return f"{text} {size:.0e}"
 
 
 def _number(text: str) -> float:

@@ -33,6 +33,12 @@ class Fold:
     intercept: bool
     differences: bool
     longest: int  # n
+    label_power: float  # E[y²] of the training units
+
+    @property
+    def gate(self) -> float:
+        """E[y²] of the mixture over that of the data."""
+        return self.mix.label_power / self.label_power
 
     @property
     def clusters(self) -> list[str]:
@@ -67,7 +73,8 @@ def make_spec(name: str, block: Mapping[str, Any], longest: int) -> str:
     made = _scaled(made, scale)
     found = estimate(name, sums_of(made.training, units.groups, *kind))
     _say_how_it_converged(name, found)
-    fold = Fold(found.mix, units.groups, made.training, made.held_out, *kind, longest)
+    common = units.groups, made.training, made.held_out, *kind, longest
+    fold = Fold(found.mix, *common, found.label_power)
     log.info(
         "%s: E[y²] is %.4f by the mixture, %.4f measured",
         *(name, found.mix.label_power, found.label_power),
@@ -94,8 +101,8 @@ def read_fold(text: str, table: str) -> Fold:
     units = read_units(f"settings.{base}", block, extra["longest"])
     made = split(units.kept, block["folds"], block["fold"])
     made = _scaled(made, Scale.from_dict(extra["scale"]))
-    mix, groups = TaskMixture.from_json(text), extra["groups"]
-    return Fold(mix, groups, made.training, made.held_out, *kind_of(block), extra["longest"])
+    common = extra["groups"], made.training, made.held_out, *kind_of(block), extra["longest"]
+    return Fold(TaskMixture.from_json(text), *common, extra["label_power"])
 
 
 def _scaled(made: Split, scale: Scale) -> Split:

@@ -10,10 +10,9 @@ import numpy as np
 
 from ...errors import InputError
 from . import FOLDS
-from .rows import Unit, Units
+from .rows import Unit, Units, standstill
 from .tokens import kind_of, rows_of
 
-TINY = 1e-12  # of a column's largest entry
 DEPENDENT = 1e-8  # least singular value over the largest; their squares are those of XᵀX
 
 
@@ -49,28 +48,34 @@ def check_folds(units: Units, block: Mapping[str, Any]) -> None:
 
 def _check_spread(units: Units, block: Mapping[str, Any], training: Sequence[Unit]) -> None:
     """Check that every column varies in every group, as it is divided by its deviation."""
-    scale = Scale.of(training, bool(block.get("differences")))
-    rounding = TINY * np.abs(np.concatenate([unit.x for unit in training])).max(0)
-    for group in units.groups:
-        still = np.flatnonzero(scale.x_sd[group] <= rounding)
-        found = [("features", block["features"][i]) for i in still]
-        found += [("target", block["target"])] if scale.y_sd[group] == 0 else []
-        if found:
-            key, name = found[0]
-            text = f"{name!r} does not vary in the training units of group {group!r}; remove it"
-            raise InputError([f"{units.path}.{key}: {text}"])
+    within = bool(block.get("differences"))
+    columns = [("features", name, i) for i, name in enumerate(block["features"])]
+    for key, name, i in [*columns, ("target", block["target"], None)]:
+        column = [unit.y if i is None else unit.x[:, i] for unit in training]
+        for group in units.groups:
+            own = [part for part, unit in zip(column, training, strict=True) if unit.group == group]
+            place = f" in the training units of group {group!r}"
+            text = standstill(name, own, column, within, place)
+            if text:
+                fix = "name another" if i is None else "remove it"
+                raise InputError([f"{units.path}.{key}: {text}; {fix}"])
 
 
 def _check_rank(units: Units, block: Mapping[str, Any], training: Sequence[Unit]) -> None:
-    """Check that least squares has one solution in every group."""
+    """Check that least squares has one solution in every group, and leaves something."""
     kind = kind_of(block)
     scale = Scale.of(training, kind[1])
+    left = 0.0
     for group in units.groups:
-        own = [scale.apply(unit) for unit in training if unit.group == group]
-        x = np.concatenate([rows_of(unit, *kind)[0] for unit in own])
+        own = [rows_of(scale.apply(unit), *kind) for unit in training if unit.group == group]
+        x, y = (np.concatenate(part) for part in zip(*own, strict=True))
         if np.linalg.matrix_rank(x, rtol=DEPENDENT) < x.shape[1]:
             text = f"are linearly dependent in the training units of group {group!r}; remove one"
             raise InputError([f"{units.path}.features: {text}"])
+        left = max(left, np.abs(y - x @ np.linalg.lstsq(x, y)[0]).max())
+    if left < DEPENDENT:
+        text = f"{block['target']!r} is a linear function of the features, the same in all units"
+        raise InputError([f"{units.path}.target: {text} of a group; name another"])
 
 
 def split(units: Sequence[Unit], folds: int, fold: int) -> Split:
