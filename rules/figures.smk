@@ -36,9 +36,7 @@ rule figure:
         kind=lambda wildcards: figure(wildcards).kind,
         plot_spec=lambda wildcards: jobs.canonical_json(figure(wildcards).plot_spec(CONFIG)),
         note=lambda wildcards: figure(wildcards).note(CONFIG),
-        held_to=lambda wildcards: jobs.canonical_json(
-            held_to.of_figure(figure(wildcards), CONFIG)
-        ),
+        held_to=lambda wildcards: jobs.canonical_json(held_to.of_figure(figure(wildcards), CONFIG)),
         about=lambda wildcards: provenance.of_figure(CONFIG, wildcards.figure),
         # not the paths themselves, which are elsewhere where a storage provider keeps the files
         counts=lambda wildcards: jobs.canonical_json(
