@@ -2,7 +2,8 @@
 
 Models trained on batches have a pace, `contexts_per_minute`, measured at d = 10, up to three layers
 and the lengths below; the time of a context is proportional to the number of weights that it meets,
-times its tokens where each of them meets them. One layer costs, with D = d + 1 and P = D(D + 1)/2,
+times its tokens where each of them meets them; in linear attention of more than three layers, times
+three for each. One layer costs, with D = d + 1 and P = D(D + 1)/2,
 
     a step of a seed on the exact gradient     D³ + K D²
     more, on batches or a table                K P²
@@ -81,9 +82,13 @@ def _growth(setting: Setting, curve: Curve, n: int) -> float:
     if curve.model_class.exact():
         return 1
     dim, tasks = setting.shape
-    measured = curve.model_class(PACE_DIM, tasks, min(curve.layers, PACE_LAYERS))
-    growth = _weights(curve.build(dim, tasks)) / _weights(measured)
-    engine = curve.model_class.engine
+    depth, engine = min(curve.layers, PACE_LAYERS), curve.model_class.engine
+    measured = _weights(curve.model_class(PACE_DIM, tasks, depth))
+    if engine == "gram":  # a layer more has three times the products of a matrix and a vector
+        alike = _weights(curve.model_class(dim, tasks, depth))
+        growth = alike / measured * 3 ** (curve.layers - depth)
+    else:
+        growth = _weights(curve.build(dim, tasks)) / measured
     if engine == "softmax":  # D² for the query, D for every token
         growth *= (1 + n / (dim + 1)) / (1 + PACE_LENGTH[engine] / (PACE_DIM + 1))
     elif engine == "sequences":
