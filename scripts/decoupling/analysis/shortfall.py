@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..models.arms import ARMS
-from .bounds import ERRORS
+from ..tables import BOUND_ERRORS
 
 WELL_ABOVE = 0.005  # of the optimum
 CURVE = ["setting", "model", "layers", "arm"]
@@ -44,7 +44,7 @@ def above_bounds(risks: pd.DataFrame, bounds: Sequence[Mapping[str, str]]) -> pd
         other = risks.loc[names == pair["other"], ["n", "risk", "risk_se"]]
         both = own.merge(other, on="n", suffixes=("", "_least"))
         error = np.hypot(both.risk_se, both.risk_se_least)
-        high = both[both.risk - both.risk_least > ERRORS * error]
+        high = both[both.risk - both.risk_least > BOUND_ERRORS * error]
         found.append(high.assign(above=high.risk / high.risk_least - 1, bound=pair["bound"]))
     return pd.concat([table for table in found if len(table)] or found[:1], ignore_index=True)
 
