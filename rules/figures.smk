@@ -36,8 +36,7 @@ rule figure:
         kind=lambda wildcards: figure(wildcards).kind,
         plot_spec=lambda wildcards: jobs.canonical_json(figure(wildcards).plot_spec(CONFIG)),
         note=lambda wildcards: figure(wildcards).note(CONFIG),
-        optimum=lambda wildcards: jobs.canonical_json(optimum.curves(figure(wildcards), CONFIG)),
-        remedy=lambda wildcards: optimum.remedy(figure(wildcards), CONFIG),
+        held_to=lambda wildcards: jobs.canonical_json(held_to.of_figure(figure(wildcards), CONFIG)),
         about=lambda wildcards: provenance.of_figure(CONFIG, wildcards.figure),
         # not the paths themselves, which are elsewhere where a storage provider keeps the files
         counts=lambda wildcards: jobs.canonical_json(
@@ -49,6 +48,6 @@ rule figure:
         " python {params.scripts:q}/figure.py --kind {params.kind} --plot-spec {params.plot_spec:q}"
         " --note {params.note:q} --specs {input.specs}"
         " --counts {params.counts:q} --tables {input.tables}"
-        " --optimum {params.optimum:q} --remedy {params.remedy:q}"
+        " --held-to {params.held_to:q}"
         " --published {params.published:q} --code {params.code} --pdf {output.pdf}"
         " --png {output.png} --provenance {output.provenance} 2> {log}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from decoupling import cli, figures
-from decoupling.analysis.shortfall import above_optimum, small_print, warnings
+from decoupling.analysis.shortfall import above_bounds, above_optimum, small_print, warnings
 from decoupling.figures.provenance import write as write_provenance
 from decoupling.figures.style import save
 from decoupling.problem.mixture import TaskMixture
@@ -21,8 +21,7 @@ def main(
     plot_spec: Annotated[dict, "what to draw, as JSON"],
     note: Annotated[str, "small print"],
     counts: Annotated[dict, "the number of files of each table, as JSON"],
-    optimum: Annotated[dict, "the computed curve that is the optimum, by model"],
-    remedy: Annotated[str, "what to do where a best seed is well above it"],
+    held_to: Annotated[dict, "optima and bounds, and what to do where best seeds are above"],
     code: Annotated[str, "digest of the code that draws it"],
     pdf: Path,
     png: Path,
@@ -41,10 +40,12 @@ def main(
     read["published"] = read_published(published)
     about = json.load(sys.stdin)
     drawn = {curve for recipe in about["recipes"] for curve in recipe["curves"]}
-    high = above_optimum(read["risks"], read["theory"], optimum, drawn)
-    note += small_print(high)
-    for line in warnings(high, remedy):  # on the terminal; the log has what goes to stderr
-        print(f"Warning: {line}")
+    high = above_optimum(read["risks"], read["theory"], held_to["optimum"], drawn)
+    broken = above_bounds(read["risks"], held_to["bounds"])
+    note += small_print(high, broken)
+    remedies = held_to["remedies"]
+    for line in [*warnings(high, remedies["optimum"]), *warnings(broken, remedies["bound"])]:
+        print(f"Warning: {line}")  # on the terminal; the log has what goes to stderr
     save(figures.load(kind).draw(plot_spec, read, note), pdf, png, code)
     inputs = [*specs, *tables, *published]
     clone = Path(__file__).resolve().parents[1]

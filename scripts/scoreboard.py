@@ -38,6 +38,8 @@ def main(
         read_published(published),
         read_all(bounds, BOUNDS),
     )
+    for row in scores[scores.broken != ""].itertuples():  # on the terminal
+        print(f"Warning: {row.panel}: {row.model}, {row.layers} layers, {row.arm}: {row.broken}")
     write_table(table, scores.to_dict("records"), SCOREBOARD)
     text = scoretext.markdown(scores, note)
     for path, content in ((markdown, text), (page, scoretext.page(text))):

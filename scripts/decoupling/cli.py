@@ -18,7 +18,7 @@ def command(main: Callable[..., None]) -> Callable[..., None]:
 
     Its parameters are the options, and those before `/` the positional arguments. Dictionaries,
     and lists of them, are read as JSON; `Annotated` adds help. The log goes to stderr. A user's
-    mistake ends the program with a message instead of a traceback.
+    mistake, or too little memory, ends the program with a message instead of a traceback.
     """
     if main.__module__ == "__main__":
         _run(main)
@@ -43,6 +43,8 @@ def _run(main: Callable[..., None]) -> None:
         sys.exit(f"{error}\nTo make it again: rm {error.path}, then the same command again")
     except InputError as error:
         sys.exit(str(error))
+    except MemoryError as error:
+        sys.exit(f"More memory is needed than there is. {error}")
 
 
 def _settings(hint: Any, default: Any) -> dict[str, Any]:

@@ -48,6 +48,7 @@ RISKS = columns(
 # A row per parameter of the best seed; `values` in C order
 PARAMETERS = columns(**POINT, seed=int, name=str, shape=list[int], values=list[float])
 BAYES_BOUND = "Bayes"
+BOUND_ERRORS = 3  # standard errors within which a bound holds
 BASELINE = "baseline"  # the column `model` of predictors that are not trained
 # `excess` is the risk less that of the bound: an arm or a depth from above, Bayes from below
 BOUNDS = columns(**POINT, bound=str, excess=float, excess_se=float, holds=bool)

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import torch
 from decoupling import engines, models
-from decoupling.analysis.bounds import ERRORS, bounds, read_parameters
+from decoupling.analysis.bounds import bounds, read_parameters
 from decoupling.models.arms import ARMS
 from decoupling.models.attention import Attention
 from decoupling.models.curve import Curve
 from decoupling.plan import comparisons
 from decoupling.problem.streams import Stream
 from decoupling.sources.gaussian.contexts import GaussianContexts
-from decoupling.tables import PARAMETERS, read_table, write_table
+from decoupling.tables import BOUND_ERRORS, PARAMETERS, read_table, write_table
 from decoupling.train.loop import Trained, train
 from decoupling.train.recipe import Recipe, Run
 from mixtures import MODEL_ARMS, literal_risk, tensors
@@ -152,7 +152,7 @@ def test_differences_are_of_the_reported_risks_and_paired(members, trained, para
         row, gap = found["joint", bound], joint - other
         assert row["excess"] == pytest.approx(gap.mean(), rel=1e-4, abs=1e-6)
         assert row["excess_se"] == pytest.approx(gap.std(ddof=1) / COUNT**0.5, rel=1e-4)
-        assert row["holds"] == (gap.mean() <= ERRORS * gap.std() / COUNT**0.5)
+        assert row["holds"] == (gap.mean() <= BOUND_ERRORS * gap.std() / COUNT**0.5)
     best = {
         arm: min(
             (r for r in trained.rows if (r["layers"], r["arm"]) == (2, arm)),

@@ -647,12 +647,14 @@ LARGE = {"d": 200, "weights": [0.05] * 20, "means": [0] * 20, "covs": [1] * 20, 
 
 def test_what_no_job_has_the_memory_for_is_said_at_the_start():
     """One line with the setting, the key and the fix; of the active protocol alone."""
-    (line,) = problems(config(settings={"large": LARGE}))
+    long = {"batch_size": 300_000}
+    (line,) = problems(config(settings={"large": LARGE}, recipe=long))
     assert line.startswith("settings.large.d: training by p needs 1")
     assert line.endswith(
-        "GB a job, more than 100; use a smaller d, or a protocol with batch_size: exact"
+        "GB a job, more than 100; use a smaller d or batch_size, or batch_size: exact"
     )
-    assert problems(config(settings={"large": LARGE}, recipe={"batch_size": "exact"})) == []
+    for size in ("exact", 8192):
+        assert problems(config(settings={"large": LARGE}, recipe={"batch_size": size})) == []
     long = LARGE | {"models": ["softmax"], "n": [10_000]}
     own = {"settings": {"large": long}, "protocol": {"softmax": dict(RECIPE)}}
     (line,) = problems(config(**own))

@@ -24,6 +24,8 @@ def main(
 ) -> None:
     if fail == "input":
         raise InputError(["one problem", "another"])
+    if fail == "memory":
+        raise MemoryError("Unable to allocate 9 GiB")
     if fail == "table":
         raise TableError("a.parquet", "is damaged")
     print(repr([first, rest, held_out, block, curves, seeds, device, files]))
@@ -60,6 +62,7 @@ def test_arguments_have_their_types(given: list[str], files: object, run, capsys
         ([*GOOD, "--seeds", "3"], "expected 2 arguments"),
         (["x", *GOOD[3:]], "required: rest"),
         ([*GOOD, "--fail", "input"], "one problem\nanother"),
+        ([*GOOD, "--fail", "memory"], "needed than there is. Unable to allocate 9 GiB"),
         ([*GOOD, "--fail", "table"], "a.parquet: is damaged\nTo make it again: rm a.parquet"),
     ],
 )

@@ -45,10 +45,13 @@ STEPS = {
     ("attention", 1, "exact", 50, 100, 20, 50): 29.1,
     ("attention", 1, "exact", 50, 200, 2, 50): 102,
     ("attention", 1, 8192, 50, 50, 2, 50): 777,
-    ("attention", 1, 8192, 50, 100, 2, 50): 5607,
+    ("attention", 1, 8192, 50, 100, 2, 50): 633,
+    ("attention", 1, 8192, 50, 200, 2, 50): 1880,
     ("attention", 3, 512, 4, 10, 2, 50): 0.77,
     ("attention", 3, 512, 4, 50, 2, 50): 13.6,
     ("attention", 3, 512, 4, 100, 2, 50): 64,
+    ("attention", 4, 1024, 8, 10, 2, 20): 4.6,
+    ("attention", 6, 1024, 8, 10, 2, 20): 50,
     ("softmax", 1, 512, 4, 10, 2, 50): 0.94,
     ("softmax", 1, 512, 4, 50, 2, 50): 5.05,
     ("softmax", 1, 512, 4, 100, 2, 50): 13.0,
@@ -94,11 +97,11 @@ def test_jobs_ask_for_what_importance_sampling_takes(step):
 
 
 def test_exact_training_of_one_layer_is_small_at_any_size(config):
-    """d = 200 with 20 tasks takes 460 MB; on batches, fourth moments take more than there is."""
+    """d = 200 with 20 tasks takes 460 MB; on batches 2.9 GB."""
     block = dict(d=200, weights=[0.05] * 20, means=[0] * 20, covs=[1] * 20, n=[400])
     setting = Setting.read("large", block)
     assert 500 < jobs.mem_mb(config.protocols["laptop"], setting) < 2000
-    assert jobs.mem_mb(config.protocols["paper"], setting) > jobs.MOST_MB
+    assert 3000 < jobs.mem_mb(config.protocols["paper"], setting) < 7000
     assert jobs.theory_mb(setting) < 1000
 
 

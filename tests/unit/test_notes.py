@@ -9,8 +9,10 @@ import pytest
 import yaml
 from configs import read
 from decoupling.analysis import shortfall
+from decoupling.plan import held_to
 from decoupling.tables import RISKS, THEORY, read_all
 
+NOTHING = pd.DataFrame()
 RECIPE = {"batch_size": 64, "iterations": 10, "lr": 0.1, "halve_at": [0.5], "halving_group": 2}
 CONFIG = yaml.safe_load("""
 protocol: p
@@ -63,7 +65,8 @@ def test_best_seeds_well_above_the_optimum_are_named():
     high = shortfall.above_optimum(risks, theory, known, drawn)
     assert dict(zip(high.n, high.above, strict=True)) == pytest.approx({5: 0.5, 9: 0.2})
     assert (
-        shortfall.small_print(high) == "; best seeds up to 50.0% above the optimum (joint prompts)"
+        shortfall.small_print(high, NOTHING)
+        == "; best seeds up to 50.0% above the optimum (joint prompts)"
     )
     [line] = shortfall.warnings(high, "train longer")
     assert line.startswith("s: the best of 2 seeds of attention, joint, is up to 50.0% above")
@@ -74,5 +77,46 @@ def test_best_seeds_well_above_the_optimum_are_named():
         shortfall.above_optimum(risks.iloc[:0], theory, known, drawn),
         shortfall.above_optimum(*(read_all([], schema) for schema in (RISKS, THEORY)), {}, set()),
     ):
-        assert shortfall.small_print(nothing) == ""
+        assert shortfall.small_print(nothing, NOTHING) == ""
         assert shortfall.warnings(nothing, "") == []
+
+
+def test_best_seeds_above_what_they_contain_are_named():
+    """By more than three errors of both, of the pairs that are given."""
+    rows = [("plain", 1, 2.0, 0.1), ("plain", 5, 1.0, 0.01), ("joint", 1, 2.4, 0.1)]
+    rows += [("joint", 5, 1.1, 0.02), ("joint", 9, 7.0, 0.1)]
+    common = {"setting": "s", "model": "softmax", "layers": 1, "seeds_total": 2}
+    risks = pd.DataFrame(rows, columns=["arm", "n", "risk", "risk_se"]).assign(**common)
+    pair = {"curve": "s softmax 1 joint", "other": "s softmax 1 plain", "bound": "plain"}
+    broken = shortfall.above_bounds(risks, [pair])
+    assert dict(zip(broken.n, broken.above, strict=True)) == pytest.approx({5: 0.1})
+    text = "; best seeds up to 10.0% above a model that they contain (joint prompts)"
+    assert shortfall.small_print(NOTHING, broken) == text
+    [line] = shortfall.warnings(broken, "train longer")
+    assert line == (
+        "s: the best of 2 seeds of softmax, joint, is up to 10.0% above plain (n = 5); train longer"
+    )
+    assert shortfall.above_bounds(risks.assign(risk_se=1.0), [pair]).empty
+    assert shortfall.above_bounds(read_all([], RISKS), [pair]).empty
+
+
+def test_a_figure_holds_curves_to_those_beside_them():
+    """Of one mixture; one layer and deeper attention, of which one layer has an optimum."""
+    raw = deepcopy(CONFIG)
+    base = raw["settings"]["x"] | {"models": ["attention"], "arms": ["plain", "joint"]}
+    raw["settings"] = {"one": base, "two": base | {"layers": [2]}}
+    raw["settings"]["other"] = base | {"layers": [3], "means": [1]}
+    raw["figures"] = {"page": {"kind": "page", "panels": ["one", "two", "other"]}}
+    exact = {"batch_size": "exact", "iterations": 1, "lr": 0.1}
+    raw["protocols"]["p"] |= {"one_layer": exact, "deep": exact | {"batch_size": 8}}
+    config = read(raw)
+    found = held_to.of_figure(config.figures["page"], config)
+    assert found["optimum"] == {"attention": "optimum"}
+    assert {(pair["curve"], pair["other"], pair["bound"]) for pair in found["bounds"]} == {
+        ("two attention 2 plain", "one attention 1 plain", "1 layer"),
+        ("two attention 2 joint", "one attention 1 joint", "1 layer"),
+        ("two attention 2 joint", "two attention 2 plain", "plain"),
+        ("other attention 3 joint", "other attention 3 plain", "plain"),
+    }
+    assert "protocols.p.one_layer" in found["remedies"]["optimum"]
+    assert found["remedies"]["bound"] == "try more iterations or seeds in protocols.p.deep"

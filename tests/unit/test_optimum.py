@@ -228,3 +228,14 @@ def test_what_assumption_1_costs_joint_training_without_end(name: str):
     limit = average @ average / (np.trace(mix.biased_cov) - average @ average)
     cost = THEOREMS["joint"](mix, LARGE).risk / paper_optima(name, LARGE)["joint"] - 1
     assert cost == pytest.approx(limit, abs=1e-4)
+
+
+def test_a_risk_that_is_little_of_the_labels_power_is_minimised_too():
+    """Jointly trained prompts with means much larger than their spread: the optimum comes to a
+    limit, while its share of E[y²] goes to 0."""
+    block = dict(d=4, weights=[0.3, 0.7], covs=[1, 1])
+    found = [
+        optima(mixtures.make_spec("far", block | {"means": [1.7 * size, -1.3 * size]}), 20)["joint"]
+        for size in (100, 1000)
+    ]
+    assert found[1] == pytest.approx(found[0], rel=1e-3)

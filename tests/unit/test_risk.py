@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import literal
 import mixtures
 import numpy as np
@@ -9,10 +11,12 @@ import pytest
 import torch
 from agreement import z_score
 from decoupling.models.arms import ARMS
+from decoupling.problem.each_context import PAYS_FROM, EachContext, each_context
 from decoupling.problem.gaussian_moments import population_moments
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.moments import Moments, batch_moments
 from decoupling.problem.one_layer import OneLayer, risk, risk_and_gradient
+from decoupling.sources.gaussian.contexts import GaussianContexts
 from mixtures import MODEL_ARMS, literal_risk, mixture, shape_name, tensors
 
 SEQUENCES = 40_000
@@ -59,6 +63,36 @@ def test_risk_and_gradient_are_the_literal_models(shape: tuple, model: str, arm:
         expected = torch.autograd.grad(loss, [leaves[name] for name in out])
         for found, wanted in zip(out.values(), expected, strict=True):
             np.testing.assert_allclose(found[seed], wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("model", "arm"), MODEL_ARMS)
+@pytest.mark.parametrize("sigma_x", [True, False], ids=["any x", "white x"])
+def test_risk_context_by_context_is_that_of_moments(model: str, arm: str, sigma_x: bool):
+    """Of a batch of more than one part that lacks a task; single precision against double."""
+    mix, n = mixture((5, 3, 4, 0.3))
+    mix = replace(mix, weights=np.array([0.4, 0.6, 0.0]))
+    if not sigma_x:
+        mix = replace(mix, sigma_x=np.eye(mix.dim))
+    batch = GaussianContexts(mix, n).batch(1, 0, 2000)
+    made, params = mixtures.random_parameters(mix, model, arm, SEEDS)
+    one_layer = made.forward(params)
+    value, grad = each_context(batch, mix).risk_and_gradient(one_layer)
+    expected_value, expected = risk_and_gradient(batch_moments(batch, mix), one_layer)
+    np.testing.assert_allclose(value, expected_value, rtol=1e-5)
+    for name in ("scores", "readouts", "prompts"):
+        found, wanted = getattr(grad, name), getattr(expected, name)
+        if wanted is None:
+            assert found is None
+        else:
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5 * np.abs(wanted).max())
+
+
+def test_batches_of_large_matrices_have_no_fourth_moments():
+    block = dict(weights=[0.5, 0.5], means=[0, 0], covs=[1, 1])
+    sizes = PAYS_FROM - 1, PAYS_FROM
+    mixes = [mixtures.make_spec("large", block | {"d": d}) for d in sizes]
+    found = [GaussianContexts(mix, 3).batch_moments(1, 0, 4, 1.0) for mix in mixes]
+    assert [type(one) for one in found] == [Moments, EachContext]
 
 
 def gram_risk(

@@ -20,7 +20,12 @@ LEAST = {  # and the rows that it prints
     "recipe --n 1 --seeds 2 --share 0": 8,
     "recipe --recipe deep --n 1 --seeds 2 --share 0": 13,
     "recipe --recipe softmax_finetune --seeds 2 --share 0": 4,
-    "sizes --dims 1 2 --repeats 1 --batch 8": 6,
+    "standard_units --dims 2 --n 1 --tasks 2 --seeds 2 --share 0": 2,
+    "sizes --values 1 2 --repeats 1 --batch 8": 8,
+    "sizes --along tasks --values 1 2 --repeats 1 --batch 8": 8,
+    "sizes --along n --values 1 2 --repeats 1 --batch 8": 7,
+    "sizes --along seeds --values 1 2 --repeats 1 --batch 8": 8,
+    "sizes --along layers --values 2 3 --repeats 1 --batch 8": 1,
 }
 MEASURED = {
     "growth": "--factors 1 --jobs 1 --settings fig2a",

@@ -18,9 +18,7 @@ import pandas as pd
 from .. import engines
 from ..models.curve import Curve
 from ..problem.streams import Stream
-from ..tables import BAYES_BOUND
-
-ERRORS = 3  # standard errors within which a bound holds
+from ..tables import BAYES_BOUND, BOUND_ERRORS
 
 
 def bounds(
@@ -88,7 +86,7 @@ def _row(contexts: Any, member: Curve, bound: str, excess: float, error: float) 
         "bound": bound,
         "excess": float(excess),
         "excess_se": error,
-        "holds": bool(excess <= ERRORS * error),
+        "holds": bool(excess <= BOUND_ERRORS * error),
     }
 
 

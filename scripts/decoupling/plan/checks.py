@@ -290,7 +290,7 @@ def option_problems(raw: Block) -> Iterator[Problem]:
 FIXES = {
     "n": "use shorter n, or a smaller d",
     "d": "use a smaller d, or fewer seeds_per_job",
-    "batch_size": "use a smaller d, or a protocol with batch_size: exact",
+    "batch_size": "use a smaller d or batch_size, or batch_size: exact",
 }
 
 

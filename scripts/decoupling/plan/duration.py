@@ -2,11 +2,13 @@
 
 Models trained on batches have a pace, `contexts_per_minute`, measured at d = 10, up to three layers
 and the lengths below; the time of a context is proportional to the number of weights that it meets,
-times its tokens where each of them meets them. One layer costs, with D = d + 1 and P = D(D + 1)/2,
+times its tokens where each of them meets them; in linear attention of more than three layers, times
+three for each. One layer costs, with D = d + 1 and P = D(D + 1)/2,
 
     a step of a seed on the exact gradient     D³ + K D²
     more, on batches or a table                K P²
     a batch of B contexts, for all seeds       B P²
+    or, where D is large, for each seed        B D²
 
 and with importance sampling in deeper models the eigenvalues of a context's Gram matrix, for all
 seeds, D min(n, d)².
@@ -20,7 +22,7 @@ from ..config.protocols import Protocol
 from ..config.settings import Setting
 from ..models.base import Model
 from ..models.curve import Curve
-from .jobs import SEQUENCES, trained_curves
+from .jobs import SEQUENCES, sees_each_context, trained_curves
 
 LEAST_MINUTES = 30
 MOST_MINUTES = 24 * 60  # a day, the limit of many partitions
@@ -30,12 +32,14 @@ LONG = 100  # tokens beyond which attention between them takes longer than weigh
 # Seconds, two to four times the measured ones on one thread of a busy machine (the least of several
 # steps; tests/unit/test_jobs.py has them): a step on the exact gradient of 50 seeds at
 # d = 50, 100 and 200 took 2.9, 17 and 102 ms, with 20 tasks instead of two 7.3 and 29 ms (d = 50
-# and 100); a batch of 8192 0.8 and 5.6 s; a context's eigenvalues 0.05 ms at d = 50 (n = 50) and
+# and 100); the moments of a batch of 8192 0.8 s at d = 50, a step that sees each of its contexts
+# 0.6 and 1.9 s at d = 100 and 200; a context's eigenvalues 0.05 ms at d = 50 (n = 50) and
 # 0.3 ms at d = 100 (n = 200). Three layers took 15 (d = 50) and 65 times (d = 100) as long as at
 # d = 10, for 21 and 84 times the arithmetic, and softmax attention 5 and 13 times.
 PRODUCTS = 1e-9  # of D³: two products of D × D matrices
 TASKS = 6e-9  # of K D²
 FOURTH_MOMENTS = 2e-10  # of P²
+EACH_CONTEXT = 4e-10  # of D²
 EIGENVALUES = 8e-10  # of D min(n, d)²
 
 
@@ -78,9 +82,13 @@ def _growth(setting: Setting, curve: Curve, n: int) -> float:
     if curve.model_class.exact():
         return 1
     dim, tasks = setting.shape
-    measured = curve.model_class(PACE_DIM, tasks, min(curve.layers, PACE_LAYERS))
-    growth = _weights(curve.build(dim, tasks)) / _weights(measured)
-    engine = curve.model_class.engine
+    depth, engine = min(curve.layers, PACE_LAYERS), curve.model_class.engine
+    measured = _weights(curve.model_class(PACE_DIM, tasks, depth))
+    if engine == "gram":  # a layer more has three times the products of a matrix and a vector
+        alike = _weights(curve.model_class(dim, tasks, depth))
+        growth = alike / measured * 3 ** (curve.layers - depth)
+    else:
+        growth = _weights(curve.build(dim, tasks)) / measured
     if engine == "softmax":  # D² for the query, D for every token
         growth *= (1 + n / (dim + 1)) / (1 + PACE_LENGTH[engine] / (PACE_DIM + 1))
     elif engine == "sequences":
@@ -99,7 +107,7 @@ def _eigenvalues(protocol: Protocol, setting: Setting, curve: Curve, n: int) -> 
 def _batches(protocol: Protocol, setting: Setting, curve: Curve) -> float:
     """Minutes of the fourth moments of all batches, shared by one-layer arms and seeds."""
     recipe = protocol.run(curve).recipe
-    if not curve.model_class.exact() or recipe.batch_size == "exact":
+    if not curve.model_class.exact() or recipe.batch_size == "exact" or sees_each_context(setting):
         return 0
     return recipe.contexts * FOURTH_MOMENTS * _pairs(setting) ** 2 / 60
 
@@ -110,7 +118,10 @@ def _steps(protocol: Protocol, setting: Setting, curve: Curve) -> float:
         return 0
     run, (dim, tasks) = protocol.run(curve), setting.shape
     seconds = PRODUCTS * (dim + 1) ** 3 + TASKS * tasks * (dim + 1) ** 2
-    if run.recipe.batch_size != "exact" or setting.source != "gaussian":
+    on_batches = run.recipe.batch_size != "exact"
+    if on_batches and sees_each_context(setting):
+        seconds += EACH_CONTEXT * (dim + 1) ** 2 * run.recipe.contexts / run.recipe.iterations
+    elif on_batches or setting.source != "gaussian":
         seconds += 2 * FOURTH_MOMENTS * tasks * _pairs(setting) ** 2  # forward and backward
     return min(run.seeds, protocol.job_size(setting.curves)) * run.recipe.iterations * seconds / 60
 

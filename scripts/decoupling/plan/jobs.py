@@ -15,12 +15,13 @@ from ..config.protocols import Protocol
 from ..config.settings import Setting
 from ..models.arms import ARMS
 from ..models.curve import Curve
+from ..problem.each_context import PAYS_FROM
 from ..problem.mixture import TaskMixture
 from ..tables import FIGURE_TABLES
 from ..train.recipe import Run
 
 SEQUENCES = ("sequences", "softmax")  # engines that train on tokens
-BATCH = 8192  # contexts of the largest usual batch
+BATCH = 8192  # contexts of a batch, at least
 CLUSTERS = 300  # assumed for memory; the number is known from the file only
 MOST_MB = 100_000  # that a job may ask for
 LIGHT_MB, LIGHT_MINUTES = 1000, 1  # of jobs that stay with the main process
@@ -149,18 +150,29 @@ def mem_mb(protocol: Protocol, setting: Setting) -> int:
 def growing_mb(protocol: Protocol, setting: Setting) -> dict[str, int]:
     """The part that grows, by the key that one would change to need less."""
     dim, tasks = setting.shape
+    runs = setting_runs(protocol, setting)
+    recipes = [run.recipe for run in runs if run.recipe.batch_size != "exact"]
+    batch = max([BATCH, *(recipe.batch_at(recipe.iterations) for recipe in recipes)])
     # What grows with n: the tokens of a batch, where sequences are trained on.
     sequences = any(curve.model_class.engine in SEQUENCES for curve in setting.curves)
-    tokens = max(setting.n) * (dim + 1) * 4 * 4 * BATCH / 1e6 if sequences else 0
+    tokens = max(setting.n) * (dim + 1) * 4 * 4 * batch / 1e6 if sequences else 0
     deep = any(curve.layers > 1 for curve in setting.curves)
-    grams = (dim + 1) ** 2 * 4 * 5 * BATCH / 1e6 if deep else 0  # a batch, and what it is made of
+    grams = (dim + 1) ** 2 * 4 * 5 * batch / 1e6 if deep else 0  # a batch, and what it is made of
     # In one layer: a dozen matrices of every seed and task; and of batches the fourth moments, with
-    # tables on the way to them, four a task.
-    runs = [run for run in setting_runs(protocol, setting) if run.curve.model_class.exact()]
-    fourth = any(run.recipe.batch_size != "exact" for run in runs)
+    # tables on the way to them, four a task, or six copies of what is packed of Gram matrices.
     matrices = 12 * (protocol.job_size(setting.curves) + tasks) * (dim + 1) ** 2 * 8 / 1e6
-    moments = 8 * fourth * 4 * tasks * (dim + 1) ** 4 / 1e6
-    return {"n": round(tokens), "d": round(grams + matrices), "batch_size": round(moments)}
+    seen = 0.0
+    if any(run.curve.model_class.exact() and run.recipe.batch_size != "exact" for run in runs):
+        packed = 4 * 6 * batch * (dim + 1) ** 2 / 2
+        fourth = 8 * 4 * tasks * (dim + 1) ** 4
+        seen = (packed if sees_each_context(setting) else fourth) / 1e6
+    return {"n": round(tokens), "d": round(grams + matrices), "batch_size": round(seen)}
+
+
+def sees_each_context(setting: Setting) -> bool:
+    """Whether one layer sees a batch context by context, not by fourth moments."""
+    dim, _ = setting.shape
+    return setting.source == sources.DEFAULT and dim >= PAYS_FROM
 
 
 def theory_mb(setting: Setting) -> int:

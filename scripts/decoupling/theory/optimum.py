@@ -89,17 +89,19 @@ def _starts(mix: TaskMixture, task_heads: bool) -> list[np.ndarray]:
 
 def _descend(moments: GaussianMoments, start: np.ndarray) -> tuple[float, OneLayer]:
     """Minimise over the readouts with the best A₁ for each; by the envelope theorem A₁'s own change
-    does not enter the gradient."""
+    does not enter the gradient. In units of the start's risk, which may be little of E[y²]."""
 
     def model(unknowns: np.ndarray) -> OneLayer:
         readouts = unknowns.reshape(start.shape)
         found = moments.features(readouts, None)
         return OneLayer(np.linalg.solve(found.outer, found.beta.mT).mT, readouts, None)
 
+    unit = moments.risk(model(start)).item()
+
     def objective(unknowns: np.ndarray) -> tuple[float, np.ndarray]:
         value, grad = moments.risk_and_gradient(model(unknowns))
-        return value.item(), grad.readouts.ravel()
+        return value.item() / unit, grad.readouts.ravel() / unit
 
     options = {"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9, "maxcor": 30}
     found = minimize(objective, start.ravel(), jac=True, method="L-BFGS-B", options=options)
-    return float(found.fun), model(found.x)
+    return unit * float(found.fun), model(found.x)

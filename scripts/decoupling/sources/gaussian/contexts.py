@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import cache, partial
 
+from ...problem.each_context import PAYS_FROM, EachContext, each_context
 from ...problem.gaussian_moments import GaussianMoments, population_moments
 from ...problem.gram import GramBatch, GramSampler
 from ...problem.mixture import TaskMixture
@@ -45,8 +46,11 @@ class GaussianContexts:
     ) -> SequenceBatch:
         return SequenceSampler(self.spec, self.n, stream).batch(index, size, mean_scale)
 
-    def batch_moments(self, stream: int, index: int, size: int, mean_scale: float) -> Moments:
-        return batch_moments(self.batch(stream, index, size, mean_scale), self.spec)
+    def batch_moments(
+        self, stream: int, index: int, size: int, mean_scale: float
+    ) -> Moments | EachContext:
+        found = each_context if self.spec.dim >= PAYS_FROM else batch_moments
+        return found(self.batch(stream, index, size, mean_scale), self.spec)
 
 
 CONTEXTS = GaussianContexts
