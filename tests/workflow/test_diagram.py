@@ -1,4 +1,4 @@
-"""The pictures in docs/architecture.md: the rules are the DAG's, the layers those of the contract."""
+"""Pictures and table of docs/architecture.md, against the DAG, the contract and the folders."""
 
 import re
 import runpy
@@ -19,3 +19,13 @@ def test_layers_are_those_of_the_contract() -> None:
     (layers,) = (one["layers"] for one in contract["contracts"])
     picture = re.search(r"```text\n(.*?)```", (ROOT / "docs/architecture.md").read_text(), re.S)
     assert [re.split(r"  +", line)[0] for line in picture[1].splitlines()] == layers
+
+
+def test_every_module_is_in_the_table_of_folders() -> None:
+    text = (ROOT / "docs/architecture.md").read_text().partition("## Words")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.M))
+    packages = [path for path in (ROOT / "scripts/decoupling").iterdir() if path.is_dir()]
+    modules = [path for package in packages for path in package.rglob("*.py")]
+    for path in modules:
+        package, *_, name = path.relative_to(ROOT / "scripts/decoupling").with_suffix("").parts
+        assert name == "__init__" or f"`{name}`" in rows[package], path

@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from . import simd
+from . import algebra
 
 BLOCK = 64  # contexts of one task at a time
 PUSH, ADD, GRAM = range(3)
@@ -126,20 +126,20 @@ def run(
                 x, y = x * BLOCK, y * BLOCK
                 if kind == GRAM:
                     if prompted:
-                        simd.gram_prompt(
+                        algebra.gram_prompt(
                             size, grams[block], tape, x, y, stride, BLOCK,
                             prompts[seed, task], overlaps[extra],
                         )  # fmt: skip
                     else:
-                        simd.gram(size, grams[block], tape, x, y, stride, BLOCK)
+                        algebra.gram(size, grams[block], tape, x, y, stride, BLOCK)
                 elif kind == PUSH:
                     numbers = matrices[seed, matrix, transposed]
-                    simd.multiply(size, numbers, tape, x, y, stride, BLOCK)
+                    algebra.multiply(size, numbers, tape, x, y, stride, BLOCK)
                 else:
                     numbers = matrices[seed, matrix, transposed]
-                    simd.multiply_add(size, numbers, tape, x, y, stride, BLOCK, extra * BLOCK)
+                    algebra.multiply_add(size, numbers, tape, x, y, stride, BLOCK, extra * BLOCK)
                 if o == forward - 1:
-                    simd.loss(
+                    algebra.loss(
                         size, sigma_x, betas[block], weights[block], tape, y, stride, BLOCK,
                         errors[seed, block],
                     )  # fmt: skip
@@ -148,17 +148,17 @@ def run(
             for matrix in range(len(groups) - 1):
                 left, uses = groups[matrix] * BLOCK
                 if uses:
-                    simd.outer(
+                    algebra.outer(
                         size, size, tape, left, stride, tape, left + uses, stride, uses,
                         d_matrices[seed, matrix],
                     )  # fmt: skip
             if prompted:
-                simd.outer(
+                algebra.outer(
                     size, one, tape, first_gram * BLOCK, stride, overlaps, 0, 0,
                     2 * gram_uses * BLOCK, d_prompts[seed, task],
                 )  # fmt: skip
             for level in range(levels):
-                simd.outer(
+                algebra.outer(
                     size, one, tape, ends_at[level] * BLOCK, stride, ones, 0, 0, BLOCK,
                     d_starts[seed, task, level],
                 )  # fmt: skip

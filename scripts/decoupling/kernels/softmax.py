@@ -16,7 +16,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
 
-from . import simd
+from . import algebra
 from .elementary import exponential, number
 from .simd import INT, LANES, Code, Number, Sums, operation
 
@@ -201,7 +201,7 @@ def run(
                 m, means = u + rows * BLOCK, u + 2 * rows * BLOCK
                 y, share = u + 3 * rows * BLOCK, u + (3 * rows + 2) * BLOCK
                 readout = readouts[seed, task, head]
-                simd.multiply(size, scores[seed, head], tape, 0, u, BLOCK, BLOCK)
+                algebra.multiply(size, scores[seed, head], tape, 0, u, BLOCK, BLOCK)
                 if prompted:
                     prompt = prompts[seed, task]
                     if with_gradient:
@@ -231,10 +231,10 @@ def run(
                 of_score, of_value = u + (3 * rows + 3) * BLOCK, u + (3 * rows + 4) * BLOCK
                 readout = readouts[seed, task, head]
                 turn(size, tape, y, m, means, pull, BLOCK)
-                simd.outer(
+                algebra.outer(
                     size, size, tape, means, BLOCK, tape, 0, BLOCK, BLOCK, d_scores[seed, head]
                 )
-                simd.outer(
+                algebra.outer(
                     size, one, tape, m, BLOCK, tape, pull, 0, BLOCK, d_readouts[seed, task, head]
                 )
                 if prompted:
@@ -242,7 +242,7 @@ def run(
                     turn_prompt(
                         size, readout, prompt, tape, y, share, pull, BLOCK, of_score, of_value
                     )
-                    simd.outer(size, one, tape, u, BLOCK, tape, of_score, 0, BLOCK, grad)
+                    algebra.outer(size, one, tape, u, BLOCK, tape, of_score, 0, BLOCK, grad)
                     total = np.zeros(1, np.float32)
-                    simd.outer(one, one, tape, of_value, 0, ones, 0, 0, BLOCK, total)
+                    algebra.outer(one, one, tape, of_value, 0, ones, 0, 0, BLOCK, total)
                     grad += total[0] * readout
