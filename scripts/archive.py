@@ -45,6 +45,7 @@ from decoupling.tables import (
     read_table,
     write_table,
 )
+from snakemake.utils import update_config
 
 CLONE = Path(__file__).resolve().parents[1]
 SCRIPTS = CLONE / "scripts"
@@ -208,15 +209,8 @@ def read_config(tree: Path, files: Iterable[Path]) -> Config:
     own = tree / "config/config.yaml"
     raw = yaml.safe_load((own if own.exists() else CLONE / "config/config.yaml").read_text())
     for file in files:
-        raw = merged(raw, yaml.safe_load(file.read_text()))
+        update_config(raw, yaml.safe_load(file.read_text()))
     return load(raw, **of_clone(CLONE))
-
-
-def merged(one: Any, other: Any) -> Any:
-    """Key by key, as Snakemake merges config files."""
-    if not isinstance(one, dict) or not isinstance(other, dict):
-        return other
-    return {**one, **{key: merged(one.get(key), value) for key, value in other.items()}}
 
 
 def add(wanted: dict, file: str, table: str, paths: list[Path], owner: str) -> None:

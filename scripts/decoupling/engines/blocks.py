@@ -86,6 +86,12 @@ def shares(
     return even > 0, even if weights is None else even * cut(weights, block)
 
 
+def by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:
+    """[seeds, K or 1, …] as [seeds, K, …], in single precision."""
+    shape = len(vectors), tasks, *vectors.shape[2:]
+    return np.array(np.broadcast_to(vectors, shape), np.float32, order="C")
+
+
 def by_seeds(run: Callable[[slice], None], seeds: int, threads: int) -> None:
     """Call `run` with slices of the seeds, one for each thread."""
     parts = np.array_split(np.arange(seeds), min(threads, seeds))

@@ -17,7 +17,7 @@ from ..kernels.layers import BLOCK, program
 from ..models.deep_attention import Layers
 from ..problem.gram import GramBatch
 from .base import BatchEngine, grams_at_a_time
-from .blocks import BlockEngine, by_seeds, cut, owners, shares
+from .blocks import BlockEngine, by_seeds, by_task, cut, owners, shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class CompiledEngine(BlockEngine):
             both[:, :, i, 0], both[:, :, i, 1] = matrices, matrices.mT
         both = both.reshape(seeds, 2 * depth, 2, -1)
         prompted = forwarded.prompts is not None
-        prompts = _by_task(
+        prompts = by_task(
             forwarded.prompts if prompted else np.zeros((seeds, 1, size)), blocks.tasks
         )
         starts = _starts(forwarded, blocks.tasks)
@@ -80,12 +80,6 @@ class CompiledEngine(BlockEngine):
 
         by_seeds(run, seeds, self._threads)
         return errors, _gradient(forwarded, starts, *sums)
-
-
-def _by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:
-    out = np.empty((len(vectors), tasks, vectors.shape[-1]), np.float32)
-    out[:] = vectors
-    return out
 
 
 def _starts(forwarded: Layers, tasks: int) -> np.ndarray:

@@ -16,7 +16,7 @@ from ..kernels.softmax import BLOCK
 from ..models.softmax import SoftmaxHeads
 from ..problem.sequences import SequenceBatch, at_a_time
 from .base import BatchEngine
-from .blocks import BlockEngine, by_seeds, cut, owners, shares
+from .blocks import BlockEngine, by_seeds, by_task, cut, owners, shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +57,8 @@ class CompiledEngine(BlockEngine):
         seeds, heads, size, _ = forwarded.scores.shape
         prompted = forwarded.prompts is not None
         scores = np.ascontiguousarray(forwarded.scores.reshape(seeds, heads, -1), np.float32)
-        readouts = _by_task(forwarded.readouts, blocks.tasks)
-        prompts = _by_task(
+        readouts = by_task(forwarded.readouts, blocks.tasks)
+        prompts = by_task(
             forwarded.prompts if prompted else np.zeros((seeds, 1, size)), blocks.tasks
         )
         errors = np.empty((seeds, len(blocks.owners), BLOCK), np.float32)
@@ -75,11 +75,6 @@ class CompiledEngine(BlockEngine):
 
         by_seeds(run, seeds, self._threads)
         return errors, SoftmaxHeads(sums[0].reshape(forwarded.scores.shape), *sums[1:])
-
-
-def _by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:
-    shape = len(vectors), tasks, *vectors.shape[2:]
-    return np.array(np.broadcast_to(vectors, shape), np.float32, order="C")
 
 
 def engine(contexts: Any, device: str = "cpu", threads: int = 1) -> BatchEngine:
