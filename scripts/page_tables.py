@@ -22,13 +22,13 @@ READERS = {
 
 
 def results(folder: Path) -> dict[str, Any]:
-    """The kept results that tables are made from, by the file's name."""
+    """Archived results that tables are made from, by the file's name."""
     paths = sorted(folder.iterdir())
     return {path.stem: READERS[path.suffix](path) for path in paths if path.suffix in READERS}
 
 
 def recipes(folder: Path) -> dict[str, str]:
-    """The kept tables of recipes, in Markdown already."""
+    """Archived tables of recipes, already in Markdown."""
     return {path.stem: path.read_text() for path in sorted(folder.glob("recipe*.md"))}
 
 

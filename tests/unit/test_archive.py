@@ -208,8 +208,8 @@ def test_what_training_will_cost(tmp_path):
 
     about = "about 2.0 core-minutes, as on the machine of the archive"
     assert said(RAW, "one") == f"1 training, {about}."
-    assert said(RAW, "one", "two") == f"2 trainings, {about}; of 1 it does not say how long."
+    assert said(RAW, "one", "two") == f"2 trainings, {about}; the time of 1 is not known."
     other = deepcopy(RAW)
     other["protocols"]["laptop"]["one_layer"]["iterations"] = 500
-    unknown = "1 training, of which the archive does not say how long they take."
+    unknown = "1 training; the archive does not know the time."
     assert said(other, "one") == unknown

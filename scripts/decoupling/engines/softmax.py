@@ -1,4 +1,4 @@
-"""Batches of sequences of which a model needs the query's row of softmax attention only.
+"""Batches of sequences, for models that need only the query's row of softmax attention.
 
 A model forwards `models.softmax.SoftmaxHeads`. On a CPU the arithmetic is one compiled pass, in
 single precision; on a GPU torch does it by the model's `predict` (`engines.sequences`).
@@ -21,14 +21,14 @@ from .blocks import BlockEngine, by_seeds, by_task, cut, owners, shares
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """A batch cut into blocks of one task each, the last of which is filled up."""
+    """A batch cut into blocks of one task each; a task's last block is padded."""
 
     tokens: np.ndarray  # [blocks, n, D·BLOCK]
     queries: np.ndarray  # [x; 0]: [blocks, D·BLOCK]
     targets: np.ndarray  # [blocks, BLOCK]
-    filled: np.ndarray  # whether there is a context: [blocks, BLOCK]
-    weights: np.ndarray  # of the contexts in the risk, 0 where there is none: [blocks, BLOCK]
-    owners: np.ndarray  # whose each block is, [blocks]
+    filled: np.ndarray  # masks padding: [blocks, BLOCK]
+    weights: np.ndarray  # of the contexts in the risk, 0 for padding: [blocks, BLOCK]
+    owners: np.ndarray  # the task of each block, [blocks]
     tasks: int  # K
 
 

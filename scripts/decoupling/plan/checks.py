@@ -108,10 +108,10 @@ def _size_problems(setting: Setting) -> Iterator[tuple[str, str]]:
     for key in setting.sizes:
         able = sorted({model.name for model in found if key in model.keys})
         if not set(able) & set(setting.models):
-            yield key, f"is of {' or '.join(able)}; add it to models, or remove this"
+            yield key, f"is a key of {' or '.join(able)}; add it to models, or remove this"
     if not any(models.find(setting.model, depth) for depth in setting.layers):
         depths = [depth for depth in (1, 2) if models.find(setting.model, depth)]
-        yield "layers", f"there is no {setting.model} of so many; use layers: [{depths[0]}]"
+        yield "layers", f"there is no {setting.model} with so many; use layers: [{depths[0]}]"
     yield from dict.fromkeys(p for curve in setting.curves for p in curve.build().problems())
 
 
@@ -179,7 +179,7 @@ FIXES = {
 
 
 def size_problems(config: Config, settings: Iterable[Setting]) -> Iterator[Problem]:
-    """What needs more memory than a job can have, in the active protocol."""
+    """Settings whose training by the active protocol needs more memory than a job can have."""
     for setting in settings:
         asked = jobs.mem_mb(config.protocol, setting)
         if asked > jobs.MOST_MB:

@@ -17,7 +17,7 @@ def curves(figure: Figure, config: Config) -> dict[str, str]:
 
 
 def remedy(figure: Figure, config: Config) -> str:
-    """In the config's words."""
+    """What to do, in the config's words."""
     trained = [c for c in figure.curves(config) if c.model_class.has_theorem()]
     names = sorted({config.protocol.recipe_of(curve) for curve in trained})
     blocks = " and ".join(f"protocols.{config.protocol.name}.{name}" for name in names)
