@@ -107,7 +107,7 @@ BAD = {
     ),
     "theorems as softmax's own": (
         softmax(figure={"setting": "x", "dashed": "theorem"}),
-        "figures.y.dashed: theorem is of linear attention, not of softmax; use none, or kind: aga",
+        "figures.y.dashed: theorem belongs to linear attention, not to softmax; use none, or",
     ),
     "a prompt of zeros in linear attention": (
         setting(arms=["zero_prompt"]),

@@ -32,7 +32,8 @@ def above_optimum(
 
 
 def small_print(high: pd.DataFrame) -> str:
-    """The worst and the arms, to go on after the protocol; nothing where all are near."""
+    """The largest excess and its arms, to follow the protocol's small print; empty if all are
+    near."""
     if high.empty:
         return ""
     arms = ", ".join(entry.label for arm, entry in ARMS.items() if arm in set(high.arm))
@@ -40,7 +41,7 @@ def small_print(high: pd.DataFrame) -> str:
 
 
 def warnings(high: pd.DataFrame, remedy: str) -> list[str]:
-    """A line for every curve, with its n and what can be done."""
+    """A line for every curve, with its n and the remedy."""
     lines = []
     for (setting, model, _, arm), rows in high.groupby(CURVE, sort=False):
         lengths = ", ".join(map(str, sorted(rows.n)))

@@ -103,7 +103,7 @@ class Figure:
         return []
 
     def needs(self, config: Config) -> dict[str, list[str]]:
-        """Settings by table that it is drawn from. Tables are those of `tables.FIGURE_TABLES`,
+        """The settings that it is drawn from, by table. Tables are those of `tables.FIGURE_TABLES`,
         `specs`, and `published`, the authors' risks."""
         raise NotImplementedError
 

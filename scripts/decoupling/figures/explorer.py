@@ -96,7 +96,7 @@ def _preset(
 ) -> dict[str, Any]:
     found = controls(mix)
     if found is None:
-        raise ValueError(f"settings.{mix.name}: no mixture that the explorer's controls can say")
+        raise ValueError(f"settings.{mix.name}: the explorer's controls cannot describe it")
 
     def of_setting(table: pd.DataFrame) -> pd.DataFrame:
         return table[table.setting == mix.name].sort_values("n")
@@ -106,7 +106,7 @@ def _preset(
 
     trained, authors = of_setting(kept), of_setting(published)
     if not _is_of(trained, mix):
-        log.warning("%s: kept risks are of another mixture, and left out", mix.name)
+        log.warning("%s: archived risks belong to another mixture, and are left out", mix.name)
         trained, authors = trained[:0], authors[:0]
     return {
         "name": preset["name"],
@@ -120,8 +120,8 @@ def _preset(
 
 
 def _is_of(kept: pd.DataFrame, mix: TaskMixture) -> bool:
-    """Whether risks can belong to this mixture. Kept risks are found by the setting's name; if its
-    numbers have been changed, E[y²] differs."""
+    """Whether archived risks can belong to this mixture. They are found by the setting's name; if
+    its numbers have changed, E[y²] differs."""
     power = kept.risk / kept.normalized
     return bool((abs(power / mix.label_power - 1) < SAME_POWER).all())
 

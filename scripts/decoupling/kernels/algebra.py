@@ -161,7 +161,7 @@ def outer(c: Code, rows, columns, left, x, stride, right, y, right_stride, lengt
 
 
 def packed(c: Code, size: int, i: Number, j: Number) -> Number:
-    """Where entry (i, j ≥ i) of a matrix is whose upper triangle is packed row by row."""
+    """The place of entry (i, j ≥ i) in an upper triangle that is packed row by row."""
     return c.plus(c.halved(c.times(i, c.plus(2 * size - 1, c.times(i, -1)))), j)
 
 
@@ -174,7 +174,7 @@ def pack_grams(
     """
     dim = size - 1
     height, width = (1, rank) if c.straight else TILE
-    known: dict[tuple[ir.Value, Number, Number], ir.Value] = {}  # in straight code, instead
+    known: dict[tuple[ir.Value, Number, Number], ir.Value] = {}  # what straight code keeps instead
 
     def span(first: Number, count: int) -> list[Number]:
         return [c.plus(first, k) for k in range(count)]
@@ -189,7 +189,7 @@ def pack_grams(
             known[array, i, m] = value
 
     def add(sums: Sums, a: ir.Value, array: ir.Value, i: Number, columns: list[Number], at=0):
-        """A row of one of the two times a; nothing where it is known to be 0."""
+        """Add `a` times a row of one of the two, without what is known to be 0."""
         for k, m in enumerate(columns, at):
             value = known.get((array, i, m)) if c.straight else c.load(place(array, i, m))
             if value:
@@ -228,7 +228,7 @@ def pack_grams(
                 put(label.value(l), product, dim, m)
 
         def multiply_rows(upright: list[Number], across: list[Number]) -> None:
-            """What of it is in the upper triangle."""
+            """The part of these products that is in the upper triangle."""
             columns = len(across)
             sums = Sums(c, len(upright) * columns)
             for m in c.numbers(0, c.least(c.plus(upright[-1], 1), rank)):

@@ -10,7 +10,7 @@ import numpy as np
 from . import OPTIONS, algebra
 from .one_layer import weigh
 
-# Put into their caller as they are: as functions of their own they take twice the time.
+# Inlined in their caller: as separate functions they take twice the time.
 jit = numba.njit(inline="always", **OPTIONS)
 
 
@@ -104,7 +104,7 @@ def _covariances(
     size, dim, n, weight, a, token,
     omega, label_cov, beta_cov, slope_cov, cov_b, along, outer, labels,
 ):  # fmt: skip
-    """Adds a task's part of Cov(Sa) but for the tokens' product, and of Cov(β, Sa)."""
+    """Add a task's part of Cov(β, Sa), and of Cov(Sa) without the product of tokens."""
     full, short = len(size), len(dim)
     last, twice = a[short], n * n + n
     algebra.product((0,), size, size, a, label_cov, cov_b)
@@ -136,7 +136,8 @@ def _pull(
     size, dim, n, a, token, form_token, pull, form, own,
     omega, label_cov, beta_cov, gram, cov_b, work, column, grad,
 ):  # fmt: skip
-    """Half the gradient with respect to a task's readout, prompts apart, over its weight."""
+    """Half the gradient with respect to a task's readout, without prompts, over the task's
+    weight."""
     full, short, one = len(size), len(dim), (0,)
     last, corner, twice = a[short], form[short, short], n * n + n
     row, linear, direct = work[0], work[1], work[2]

@@ -76,7 +76,8 @@ def run(
         for p in range(len(rows)):
             packed[s, p] = form[rows[p], columns[p]] * multiplicity[p]
         if len(prompts):
-            # 2(B(E[S]a + mass·pᵀa·p) − (ΣxA₁)ᵀE[β]), along the prompt and itself; and Bp back to a
+            # `pull` is 2(B(E[S]a + mass·pᵀa·p) − (ΣxA₁)ᵀE[β]), `along` its product with p, and
+            # `back` pᵀa·Bp, which goes on to the readout
             algebra.product(tasks, size, size, own_gram, form, pull)
             algebra.product(tasks, dim, size, beta, own, product)
             algebra.product(tasks, size, size, moved, form, back)

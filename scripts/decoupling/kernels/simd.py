@@ -19,13 +19,13 @@ LANES = 16
 FLOAT, INT = ir.FloatType(), ir.IntType(64)
 VECTOR = ir.VectorType(FLOAT, LANES)
 WRITTEN_OUT = 24  # straight code gets too long for larger sizes
-SHORT = 4  # rounds of a loop at once; sums of a loop over one index, so that none waits for another
+SHORT = 4  # rounds of a loop at once; independent sums of one loop, so that none waits for another
 
-Number = ir.Value | int  # an integer in straight code, what a loop counts otherwise
+Number = ir.Value | int  # an integer in straight code, else what a loop counts
 
 
 class Code:
-    """What is written for one call; without loops over `sizes` if they are small."""
+    """Writes the instructions of one call, without loops over `sizes` if these are small."""
 
     def __init__(self, context, builder: ir.IRBuilder, sizes: Sequence[int]) -> None:
         self.context, self.builder = context, builder
@@ -63,8 +63,8 @@ class Code:
         return self.builder.select(self.builder.icmp_signed("<", a, b), a, b)
 
     def numbers(self, start: Number, stop: Number, by: int = 1) -> Iterator[Number]:
-        """From `start` to below `stop`. Like the loops that it writes, it has to be gone through to
-        its end."""
+        """The numbers from `start` to below `stop`. A loop that it writes is complete only when the
+        iterator is exhausted."""
         if self.straight:
             yield from range(start, stop, by)
         elif start != stop:
@@ -77,8 +77,8 @@ class Code:
         return size if self.straight else tile
 
     def tiles(self, size: int, by: int, start: Number = 0) -> Iterator[tuple[Number, int]]:
-        """The numbers below `size`, from a multiple of `by` on: the first of every tile, and
-        how many are in it."""
+        """Tiles of the numbers from `start`, a multiple of `by`, to below `size`: the first number
+        of each, and how many it has."""
         left = size % by
         for first in self.numbers(start, size - left, by):
             yield first, by
@@ -86,7 +86,7 @@ class Code:
             yield size - left, left
 
     def held(self, size: int, load: Callable[[Number], ir.Value]) -> Callable[[Number], ir.Value]:
-        """What is loaded now in straight code, and where it is used in a loop."""
+        """`load` itself in a loop; in straight code everything is loaded now."""
         return [load(i) for i in range(size)].__getitem__ if self.straight else load
 
     def load(self, place: ir.Value, kind: ir.VectorType = VECTOR) -> ir.Value:
@@ -109,7 +109,7 @@ class Code:
         return self.function("fma", a, b, c)
 
     def function(self, name: str, *values: ir.Value) -> ir.Value:
-        """One of LLVM's own, of vectors of one type."""
+        """Call one of LLVM's own functions of vectors of one type."""
         kind = values[0].type
         width = "f32" if kind.element == FLOAT else "f64"
         function = cgutils.get_or_insert_function(
@@ -144,8 +144,8 @@ class Code:
 
     @contextmanager
     def contexts(self, length: ir.Value, *, any_length: bool = False) -> Iterator[ir.Value]:
-        """A loop over contexts, LANES at a time. Of any length from LANES on, the last round
-        repeats some of the one before."""
+        """A loop over contexts, LANES at a time. With `any_length`, from LANES on, the last round
+        repeats some contexts of the one before."""
         steps = INT(0), length, INT(LANES)
         with cgutils.for_range_slice(self.builder, *steps, intp=INT) as (start, _):
             if any_length:
@@ -160,12 +160,12 @@ def as_value(number: Number) -> ir.Value:
 
 
 class Sums:
-    """Vectors that loops add to, in registers as far as there are any."""
+    """Vectors that loops add to, in registers as long as there are some."""
 
     def __init__(self, c: Code, count: int, start: float = 0.0) -> None:
         self.c = c
         self.places = [cgutils.alloca_once(c.builder, VECTOR) for _ in range(count)]
-        for i in range(count):  # here, as the stack's place is shared by all rounds of outer loops
+        for i in range(count):  # now: all rounds of outer loops share the place on the stack
             self.set(ir.Constant(VECTOR, [start] * LANES), i)
 
     def value(self, i: int = 0) -> ir.Value:
@@ -184,7 +184,7 @@ class Sums:
         first: Number,
         vector: Callable[[Number], ir.Value],
     ) -> None:
-        """Add Mx, of as many rows from `first` on as there are sums."""
+        """Add rows of Mx, from `first` on, as many as there are sums."""
         for start, count in self.c.tiles(columns, SHORT):
             for j in (self.c.plus(start, k) for k in range(count)):
                 self.add_column(matrix, columns, first, j, vector(j))
@@ -210,10 +210,9 @@ class Sums:
 
 
 def operation(names: str) -> Callable:
-    """Makes an instruction of a function (code, size, **values) that writes it.
+    """Makes an instruction from a function (code, **arguments) that writes it.
 
-    `names` are its arguments: arrays, tuples whose length is the number that is meant (`size`), or
-    integers.
+    `names` are its arguments: arrays, integers, or tuples that stand for their length (`size`).
     """
 
     def decorate(write: Callable) -> Callable:
