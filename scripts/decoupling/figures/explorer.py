@@ -46,7 +46,7 @@ SAME_POWER = 1e-9  # relative
 def page_data(
     presets: Iterable[Mapping[str, Any]],
     specs: Mapping[str, TaskMixture],
-    kept: pd.DataFrame,
+    archived: pd.DataFrame,
     published: pd.DataFrame,
     bayes: pd.DataFrame,
 ) -> dict[str, Any]:
@@ -65,7 +65,8 @@ def page_data(
         "closed_forms": {reference: list(forms) for reference, forms in CLOSED_FORMS.items()},
         "limits": {"d": MOST_DIM, "tasks": MOST_TASKS},
         "presets": [
-            _preset(preset, specs[preset["setting"]], kept, published, bayes) for preset in presets
+            _preset(preset, specs[preset["setting"]], archived, published, bayes)
+            for preset in presets
         ],
     }
 
@@ -90,7 +91,7 @@ def svg_path(marker: str) -> str:
 def _preset(
     preset: Mapping[str, Any],
     mix: TaskMixture,
-    kept: pd.DataFrame,
+    archived: pd.DataFrame,
     published: pd.DataFrame,
     bayes: pd.DataFrame,
 ) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def _preset(
     def of_curves(table: pd.DataFrame) -> pd.DataFrame:
         return table[(table.model == MODEL) & (table.layers == preset["layers"])]
 
-    trained, authors = of_setting(kept), of_setting(published)
+    trained, authors = of_setting(archived), of_setting(published)
     if not _is_of(trained, mix):
         log.warning("%s: archived risks belong to another mixture, and are left out", mix.name)
         trained, authors = trained[:0], authors[:0]
@@ -119,10 +120,10 @@ def _preset(
     }
 
 
-def _is_of(kept: pd.DataFrame, mix: TaskMixture) -> bool:
+def _is_of(archived: pd.DataFrame, mix: TaskMixture) -> bool:
     """Whether archived risks can belong to this mixture. They are found by the setting's name; if
     its numbers have changed, E[y²] differs."""
-    power = kept.risk / kept.normalized
+    power = archived.risk / archived.normalized
     return bool((abs(power / mix.label_power - 1) < SAME_POWER).all())
 
 
