@@ -17,7 +17,7 @@ SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 from decoupling.errors import InputError
 from decoupling.figures.prompt_share import PromptShare
-from decoupling.plan import archived, comparisons, duration, gallery, jobs, optimum, provenance
+from decoupling.plan import archived, comparisons, duration, gallery, jobs, provenance
 from decoupling.plan.code import code_digest
 from decoupling.plan.read import load, of_clone
 

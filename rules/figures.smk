@@ -36,8 +36,10 @@ rule figure:
         kind=lambda wildcards: figure(wildcards).kind,
         plot_spec=lambda wildcards: jobs.canonical_json(figure(wildcards).plot_spec(CONFIG)),
         note=lambda wildcards: figure(wildcards).note(CONFIG),
-        optimum=lambda wildcards: jobs.canonical_json(optimum.curves(figure(wildcards), CONFIG)),
-        remedy=lambda wildcards: optimum.remedy(figure(wildcards), CONFIG),
+        optimum=lambda wildcards: jobs.canonical_json(
+            comparisons.optimum_curves(figure(wildcards), CONFIG)
+        ),
+        remedy=lambda wildcards: comparisons.remedy(figure(wildcards), CONFIG),
         about=lambda wildcards: provenance.of_figure(CONFIG, wildcards.figure),
         # not the paths themselves, which are elsewhere where a storage provider keeps the files
         counts=lambda wildcards: jobs.canonical_json(

@@ -1,4 +1,4 @@
-"""Comparisons of trained curves: on the scoreboard, with bounds, and in the explorer."""
+"""Comparisons of trained curves: on the scoreboard, with bounds and optima, in the explorer."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ..config import Config
 from ..config.protocols import Protocol
 from ..config.settings import Setting
 from ..engines.base import grams_at_a_time
+from ..figures import Figure
 from ..models.curve import Curve
 from ..problem.family import controls
 from .jobs import curve_modules, fingerprint, mixture
@@ -138,3 +139,21 @@ def test_contexts(protocol: Protocol, setting: Setting) -> int:
 def bounded_settings(config: Config) -> list[str]:
     """Settings on the scoreboard with bounded curves."""
     return sorted({c.setting for c in scored_curves(config) if bounded(config.settings[c.setting])})
+
+
+def optimum_curves(figure: Figure, config: Config) -> dict[str, str]:
+    """The computed curve that no seed of a model can be below, by model, where there is one."""
+    found = {curve.model: curve.model_class.references for curve in figure.curves(config)}
+    return {
+        model: "optimum" if "optimum" in references else "theorem"
+        for model, references in found.items()
+        if "theorem" in references
+    }
+
+
+def remedy(figure: Figure, config: Config) -> str:
+    """What to do where best seeds stay above the optimum, in the config's words."""
+    trained = [c for c in figure.curves(config) if c.model_class.has_theorem()]
+    names = sorted({config.protocol.recipe_of(curve) for curve in trained})
+    blocks = " and ".join(f"protocols.{config.protocol.name}.{name}" for name in names)
+    return f"try more iterations or seeds in {blocks}, or standard_units, means_warmup and a cosine"
