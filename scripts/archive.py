@@ -206,9 +206,8 @@ def file_of(archive: Archive, protocol: str, name: str, tables: Iterable[str]) -
 
 def read_config(tree: Path, files: Iterable[Path]) -> Config:
     """The config as the workflow reads it."""
-    own = tree / "config/config.yaml"
-    raw = yaml.safe_load((own if own.exists() else CLONE / "config/config.yaml").read_text())
-    for file in files:
+    own, raw = tree / "config/config.yaml", {}
+    for file in (own if own.exists() else CLONE / "config/config.yaml", *files):
         update_config(raw, yaml.safe_load(file.read_text()))
     return load(raw, **of_clone(CLONE))
 
