@@ -6,9 +6,8 @@
     python benchmarks/more_training.py doubling transformer > …/transformer_doubling.csv
 
 `doubling`: the best seed when all iterations are doubled. `regret`: the best of all seeds trained
-to the end instead of a race. Both by protocol laptop, beside the risks that are kept in
-data/archive under the name. Points can be named, setting/n or setting/n/arm, and are printed as
-they are finished.
+to the end, without halving. Both by protocol laptop, beside the risks of this name in data/archive.
+Points can be named, setting/n or setting/n/arm, and are printed as they are finished.
 """
 
 from __future__ import annotations

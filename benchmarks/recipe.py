@@ -5,7 +5,7 @@
 `joint_heads` and `joint`: trains the arm from random initialisations on the exact gradient, in the
 setting where it is hardest, against the numerical optimum. `deep`: three layers, `joint`, by
 protocol laptop with one thing changed at a time, n = 10 and all seeds unless others are given.
-`softmax`: softmax attention, `joint_heads`, likewise, n = 50 and 1, 4 seeds that do not race.
+`softmax`: softmax attention, `joint_heads`, likewise, n = 50 and 1, 4 seeds, without halving.
 `softmax_heads` and `softmax_shared`: with eight attention heads, `joint` and `shared`, n = 50, 8
 seeds. `softmax_finetune`: fine-tuned prompts at n = 1, where the weights are as they started.
 """

@@ -1,6 +1,6 @@
-# Needs results that are kept in data/archive. Makes their tables in data/archived, a setting each, for
-# figures to be drawn from where the config says `results: archive`. What is not archived, or was made
-# otherwise than the config says, ends the workflow when it starts, with a line for each.
+# Needs archived results (data/archive). Makes a table per setting in data/archived, from which figures
+# are drawn with `results: archive`. A table that is not archived, or does not match the config, ends the
+# workflow when it starts, with a line for each.
 
 
 rule unpack:

@@ -43,8 +43,8 @@ def command(**changes):
     return provenance.command(workflow.main_snakefile, files, given | changes)
 
 
-# How a figure is made again, for its provenance. In the environment of jobs, as a parameter would
-# redraw it where the same config is given in another way.
+# The command that makes a figure again, for its provenance. It is in the environment of jobs: as a
+# parameter, it would redraw figures when the same config is given in another way.
 os.environ.update(REMADE_BY=command())
 
 FIRST = 10**12  # priority of jobs before training, so that the longest training can start first
@@ -111,7 +111,7 @@ def archived_file(wildcards):
 
 
 def unarchived(wildcards):
-    """Why a table cannot be drawn, and what makes it instead; nothing where it can."""
+    """The reason why a table cannot be drawn, and what makes it instead; empty if it can."""
     if problem := archived.problem(CONFIG, **wildcards):
         made = "data/{folder}/{name}.parquet".format(**wildcards)
         UNARCHIVED[made] = f"results: {problem}; make it: {command(results='train')} -- {made}"
@@ -119,7 +119,7 @@ def unarchived(wildcards):
 
 
 def shown_if_unarchived(wildcards):
-    """No file: the workflow asks when it plans its jobs, of a dry run too."""
+    """No file. The workflow asks when it plans its jobs, in a dry run too."""
     if line := unarchived(wildcards):
         logger.error(line)
     return []

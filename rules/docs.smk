@@ -1,10 +1,9 @@
-# Needs kept results (data/archive), theory and the authors' risks. Makes the tables of the docs, between
+# Needs archived results, theory and the authors' risks. Makes the tables of the docs, between
 # their markers (the text around them is written by hand), and archived points as CSV files. Needs all
 # figures. Makes docs/gallery.md.
 
 PAGES = comparisons.page_settings(CONFIG)
 PAGE_SETTINGS = sorted({name for page in PAGES.values() for name in page})
-KEPT = ROOT / "data/archive"
 DOCS = ["docs/findings.md", "docs/training.md", "docs/performance.md"]  # those with tables
 POINTS = [
     f"data/archive/points/{name}.csv" for name in ("points", "real", "identity", "prompt_share")
@@ -28,12 +27,12 @@ rule page_tables:
     threads: 1
     params:
         scripts=SCRIPTS,
-        code=code("page_tables.py", data=(PUBLISHED, *sorted(KEPT.glob("*.*")))),
+        code=code("page_tables.py", data=(PUBLISHED, *sorted(ARCHIVE.glob("*.*")))),
         pages=[ROOT / page for page in DOCS],
-        kept=KEPT,
+        archive=ARCHIVE,
         published=PUBLISHED,
     shell:
-        "python {params.scripts:q}/page_tables.py --pages {params.pages:q} --kept {params.kept:q}"
+        "python {params.scripts:q}/page_tables.py --pages {params.pages:q} --archive {params.archive:q}"
         " --theory {input.theory} --published {params.published:q}"
         " --output {output.pages} --csv data/archive/points 2> {log}"
 

@@ -1,9 +1,9 @@
-# Needs specs and Bayes-optimal risks of the settings that the explorer can show, kept results
+# Needs specs and Bayes-optimal risks of the settings that the explorer can show, archived results
 # (data/archive) and the authors' risks. Makes explorer.html, a page to play with the theorems.
 
 EXPLORED = comparisons.explored_settings(CONFIG)
 EXPLORER = ROOT / "explorer"
-KEPT_RISKS = ROOT / "data/archive/laptop.parquet"
+ARCHIVED_RISKS = ARCHIVE / "laptop.parquet"
 
 
 rule explorer:
@@ -21,12 +21,12 @@ rule explorer:
     threads: 1
     params:
         scripts=SCRIPTS,
-        code=code("explorer.py", data=(*sorted(EXPLORER.glob("*.*")), KEPT_RISKS, PUBLISHED)),
+        code=code("explorer.py", data=(*sorted(EXPLORER.glob("*.*")), ARCHIVED_RISKS, PUBLISHED)),
         parts=EXPLORER,
-        kept=KEPT_RISKS,
+        archived=ARCHIVED_RISKS,
         published=PUBLISHED,
         presets=jobs.canonical_json(comparisons.explorer_presets(CONFIG)),
     shell:
         "printf %s {params.presets:q} | python {params.scripts:q}/explorer.py"
         " --parts {params.parts:q} --specs {input.specs} --bayes {input.bayes}"
-        " --kept {params.kept:q} --published {params.published:q} --output {output.page} 2> {log}"
+        " --archived {params.archived:q} --published {params.published:q} --output {output.page} 2> {log}"

@@ -1,5 +1,5 @@
-# What the workflow says when it has planned its jobs and before it does the first: what of the archive
-# cannot be drawn, which ends it, and what training will cost. (Snakemake has one such hook.)
+# What the workflow says after it has planned its jobs and before it starts the first: the archived
+# tables that cannot be drawn, which ends it, or the cost of training. (Snakemake has one such hook.)
 
 
 onstart:

@@ -2,14 +2,14 @@
 
     python scripts/archive.py laptop fig2c    # after snakemake -- figures/fig2c.pdf
     python scripts/archive.py laptop bdf star    # settings with a table: held-out risks
-    python scripts/archive.py laptop identity.fig2c mixtures    # computed; sampled, by the figure
-    python scripts/archive.py laptop --name mine fig2e    # in files of a name of their own
+    python scripts/archive.py laptop identity.fig2c mixtures    # computed; a figure's random ones
+    python scripts/archive.py laptop --name mine fig2e    # in files of this name
     python scripts/archive.py paper --tree /scratch/me fig2c    # made in another folder
 
-Of a setting its risks (or `real`), bounds and prompt shares are kept, and computed tables that are
-slow to make, as far as they are there. Other settings' kept results stay. The manifest has the
-digest of this clone's code: use the one that trained. No rule runs this: results are kept by
-somebody's decision, not because code has changed.
+Keeps a setting's risks (or `real`), bounds and prompt shares, and computed tables that are slow to
+make, whichever of them exist. Other settings' results stay in the archive. The manifest records the
+digest of this clone's code, so use the clone that trained. No rule runs this script: somebody
+decides what is kept.
 """
 
 import json
@@ -45,6 +45,7 @@ from decoupling.tables import (
     read_table,
     write_table,
 )
+from snakemake.utils import update_config
 
 CLONE = Path(__file__).resolve().parents[1]
 SCRIPTS = CLONE / "scripts"
@@ -54,13 +55,13 @@ SCHEMAS = {
     **{"bayes": BAYES, "identity": IDENTITY, "sampled": SAMPLED},
 }
 SCRIPT_OF = {"bayes": "bayes.py", "identity": "identity.py", "sampled": "sample.py"}
-PACKAGES = ("numpy", "numba", "torch")  # which stamps of runs have
+PACKAGES = ("numpy", "numba", "torch")  # whose versions runs are stamped with
 PARTS = ("trained", "computed")  # of the manifest
 MAIN = ("risks", "real")  # tables in the file that has no suffix
 
 
 def found(folder: Path, pattern: str) -> list[Path]:
-    """The files of a pattern; there must be at least one."""
+    """The files that match a pattern; an error if there are none."""
     if not (files := sorted(folder.glob(pattern))):
         raise InputError([f"{folder}/{pattern} is no file; make the setting first"])
     return files
@@ -96,7 +97,7 @@ def made_by(tree: Path) -> dict[str, str | None]:
 
 @dataclass(frozen=True)
 class Tree:
-    """A folder with finished results, and the config that they were made by."""
+    """A folder with finished results, and the config that made them."""
 
     folder: Path
     config: Config
@@ -107,11 +108,11 @@ class Tree:
         return self.folder.joinpath("data", *of, table, f"{name}.parquet")
 
     def trained(self, name: str) -> list[str]:
-        """The tables of a trained setting that are there."""
+        """The tables of a trained setting that exist."""
         return [table for table in TRAINED if self.path(table, name).exists()]
 
     def computed(self, name: str) -> list[str]:
-        """The computed tables of a name that are there; mixtures are sampled for a figure."""
+        """The computed tables of a name that exist; mixtures are sampled for a figure."""
         tables = [t for t in ("bayes", "identity") if self.path(t, name).exists()]
         return tables + ["sampled"] * (self.folder / "data/sampled" / name).is_dir()
 
@@ -127,7 +128,7 @@ class Tree:
         return table.round(2).reset_index()
 
     def entry(self, name: str, files: Mapping[str, str]) -> dict[str, Any]:
-        """What the manifest says of a trained setting; an error if the config says otherwise."""
+        """The manifest's entry for a trained setting; an error if the config differs."""
         protocol, setting = self.config.protocols[self.protocol], self.config.settings[name]
         stamps = [read_stamp(path) for path in self.runs(name)]
         blocks = {stamp["runs"] for stamp in stamps}
@@ -157,7 +158,7 @@ class Tree:
         }
 
     def computed_entry(self, table: str, name: str) -> tuple[dict[str, Any], list[Path]]:
-        """What the manifest says of a computed table, and its files."""
+        """The manifest's entry for a computed table, and the table's files."""
         made = {"code": code_digest(SCRIPTS / SCRIPT_OF[table]), **made_by(self.folder)}
         if table == "sampled":
             paths = found(self.folder / "data/sampled", f"{name}/*.parquet")
@@ -172,7 +173,7 @@ class Tree:
 
 
 def keep(file: str, made: list[Path], schema: pa.Schema, owners: Iterable[str]) -> None:
-    """Replace rows of these settings in a file of the archive."""
+    """Replace these settings' rows in a file of the archive."""
     path = ARCHIVE / f"{file}.parquet"
     rows = read_all(made, schema)
     if "setting" in rows:
@@ -196,7 +197,7 @@ def _replaced(old: pd.DataFrame, new: pd.DataFrame, owners: Iterable[str]) -> pd
 
 
 def file_of(archive: Archive, protocol: str, name: str, tables: Iterable[str]) -> str:
-    """The name of a setting's files: where it is already, or after its figure or protocol."""
+    """The name of a setting's files: its entry's, or else its figure's or the protocol's."""
     if known := archive.trained.get(protocol, {}).get(name):
         return next(known["files"][table] for table in MAIN if table in known["files"])
     figure, _, derived = name.partition(".")
@@ -205,18 +206,10 @@ def file_of(archive: Archive, protocol: str, name: str, tables: Iterable[str]) -
 
 def read_config(tree: Path, files: Iterable[Path]) -> Config:
     """The config as the workflow reads it."""
-    own = tree / "config/config.yaml"
-    raw = yaml.safe_load((own if own.exists() else CLONE / "config/config.yaml").read_text())
-    for file in files:
-        raw = merged(raw, yaml.safe_load(file.read_text()))
+    own, raw = tree / "config/config.yaml", {}
+    for file in (own if own.exists() else CLONE / "config/config.yaml", *files):
+        update_config(raw, yaml.safe_load(file.read_text()))
     return load(raw, **of_clone(CLONE))
-
-
-def merged(one: Any, other: Any) -> Any:
-    """Key by key, as Snakemake merges config files."""
-    if not isinstance(one, dict) or not isinstance(other, dict):
-        return other
-    return {**one, **{key: merged(one.get(key), value) for key, value in other.items()}}
 
 
 def add(wanted: dict, file: str, table: str, paths: list[Path], owner: str) -> None:
@@ -225,17 +218,17 @@ def add(wanted: dict, file: str, table: str, paths: list[Path], owner: str) -> N
     owners.append(owner)
 
 
-NAME = "of the files; where left out, where a setting is, or `real`, its figure or the protocol"
+NAME = "of the files; by default its entry's, or else `real`, its figure or the protocol"
 
 
 @cli.command
 def main(
     protocol: str,
-    settings: Annotated[list[str], "and figures, whose mixtures were sampled"],
+    settings: Annotated[list[str], "or figures, whose mixtures were sampled"],
     /,
     name: Annotated[str, NAME] = "",
     tree: Annotated[Path, "the folder with data/ and benchmarks/results/"] = Path(),
-    configfile: Annotated[list[Path], "as Snakemake was given them"] = (),
+    configfile: Annotated[list[Path], "the config files that Snakemake was given"] = (),
 ) -> None:
     made = Tree(tree, read_config(tree, configfile), protocol)
     archive = Archive.read(ARCHIVE)

@@ -21,7 +21,7 @@ SCRIPTS = tuple(f"{part}.js" for part in PARTS)
 @cli.command
 def main(
     parts: Annotated[Path, "folder of the page's sources"],
-    kept: list[Path],
+    archived: list[Path],
     published: list[Path],
     output: Path,
     specs: list[Path] = (),
@@ -31,7 +31,7 @@ def main(
     data = page_data(
         json.load(sys.stdin),
         {mix.name: mix for mix in mixtures},
-        read_all(kept, RISKS),
+        read_all(archived, RISKS),
         read_published(published),
         read_all(bayes, BAYES),
     )

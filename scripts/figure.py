@@ -1,5 +1,7 @@
-"""Draw a figure of the config, and write where it comes from. What the config says of it comes on
-standard input, as JSON."""
+"""Draw a figure of the config, and write its provenance.
+
+The part of the provenance that the config knows comes on standard input, as JSON.
+"""
 
 import json
 import sys

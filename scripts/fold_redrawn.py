@@ -1,4 +1,4 @@
-"""Compute what theory would predict of a table's fold, had other units been drawn."""
+"""Compute theory's predictions for a table's fold, with other units drawn."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Compute what theory predicts of a table's fold."""
+"""Compute theory's predictions for a table's fold."""
 
 import json
 from pathlib import Path

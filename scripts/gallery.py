@@ -1,5 +1,7 @@
-"""Write a page with all figures, small, and what to see in each. What to say comes on standard
-input, as JSON."""
+"""Write a page with all figures, small, and what to see in each.
+
+Its entries come on standard input, as JSON.
+"""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Simulate what it is worth to know the task of a context, in a setting."""
+"""Simulate the value of knowing a context's task, in a setting."""
 
 from pathlib import Path
 

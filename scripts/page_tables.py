@@ -22,13 +22,13 @@ READERS = {
 
 
 def results(folder: Path) -> dict[str, Any]:
-    """The kept results that tables are made from, by the file's name."""
+    """Archived results that tables are made from, by the file's name."""
     paths = sorted(folder.iterdir())
     return {path.stem: READERS[path.suffix](path) for path in paths if path.suffix in READERS}
 
 
 def recipes(folder: Path) -> dict[str, str]:
-    """The kept tables of recipes, in Markdown already."""
+    """Archived tables of recipes, already in Markdown."""
     return {path.stem: path.read_text() for path in sorted(folder.glob("recipe*.md"))}
 
 
@@ -42,21 +42,21 @@ def fill(page: Path, text: str, made: dict[str, str]) -> str:
 @cli.command
 def main(
     pages: list[Path],
-    kept: Annotated[Path, "data/archive"],
+    archive: Annotated[Path, "data/archive"],
     theory: list[Path],
     published: list[Path],
     output: Annotated[list[Path], "the pages, in the same order"],
     csv: Annotated[Path, "the folder of the CSV files"],
 ) -> None:
     data = SimpleNamespace(
-        **results(kept),
+        **results(archive),
         theory=read_all(theory, THEORY),
         published=read_published(published),
     )
     texts = {path: path.read_text() for path in pages}
     if problems := unmarked(texts.values(), TABLES):
         raise InputError(problems)
-    made = recipes(kept) | {name: table(data) for name, table in TABLES.items()}
+    made = recipes(archive) | {name: table(data) for name, table in TABLES.items()}
     found = dict(zip(output, (fill(path, text, made) for path, text in texts.items()), strict=True))
     found |= {csv / name: text for name, text in csv_files(data).items()}
     for path, text in found.items():

@@ -1,4 +1,4 @@
-"""Measure which share of the attention goes to the prompts of trained models."""
+"""Measure the prompts' share of the attention of trained models."""
 
 import logging
 from pathlib import Path

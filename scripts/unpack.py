@@ -14,7 +14,7 @@ from decoupling.files import atomic_path
 @cli.command
 def main(
     archive: Path,
-    source: Annotated[dict, "file, values of columns whose rows are cut out, and the problem"],
+    source: Annotated[dict, "as JSON: file, rows by values of columns, and problem or ''"],
     output: Path,
 ) -> None:
     if source["problem"]:

@@ -18,13 +18,13 @@ Rows = list[dict[str, Any]]
 
 
 def _stamps(name: str, kind: str, own: Path) -> list[dict[str, str]]:
-    """The metadata of a setting's runs; of a table's, those of its folds."""
+    """The metadata of a setting's runs; with a table, of its folds' runs."""
     part = ".fold*" if kind == "real" else ""
     return [read_stamp(file) for file in own.parents[1].glob(f"runs/{name}{part}/*/*.parquet")]
 
 
 def _unlike(name: str, kind: str, entry: Block, own: Path, spec: str | None) -> str:
-    """Why a setting cannot be compared at all."""
+    """The reason why a setting cannot be compared; empty if it can."""
     trained = {stamp["spec_digest"] for stamp in _stamps(name, kind, own)}
     if not trained:
         return "whose runs are not there"
@@ -39,7 +39,7 @@ def _compared(
     stamps: list[dict[str, str]],
     tolerances: verify.Tolerances,
 ) -> tuple[Rows, str]:
-    """Rows of the curves that were trained as the archived ones, and why others are left out."""
+    """Rows of the curves that were trained as archived, and the reason why others are left out."""
     blocks = sorted({stamp["runs"] for stamp in stamps})
     mine = _by_curve(records(run for block in blocks for run in json.loads(block)))
     kept = _by_curve(entry["runs"])
@@ -59,7 +59,7 @@ def _compared(
 
 
 def _by_curve(runs: list[Block]) -> Mapping[str, Block]:
-    """Seeds and recipe by curve as rows have it, without its sizes."""
+    """Seeds and recipe by curve, named as in rows: without its sizes."""
     return {name.split()[0]: how for name, how in by_curve(runs).items()}
 
 

@@ -64,7 +64,7 @@ def theorems(mix: TaskMixture, n: int | Iterable[int]) -> pd.DataFrame:
 
 
 def optimum(mix: TaskMixture, n: int | Iterable[int]) -> pd.DataFrame:
-    """The least risk of attention that is found numerically, a row for each n and arm."""
+    """The least risk of attention found numerically, a row for each n and arm."""
     from .theory.optimum import optima
 
     return _table(mix, n, lambda length: optima(mix, length))

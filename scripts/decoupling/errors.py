@@ -1,4 +1,4 @@
-"""Errors that end a program with a message, as a user can mend them."""
+"""Errors that a user can mend: they end a program with a message."""
 
 from __future__ import annotations
 

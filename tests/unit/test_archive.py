@@ -208,12 +208,12 @@ def test_what_training_will_cost(tmp_path):
 
     about = "about 2.0 core-minutes, as on the machine of the archive"
     assert said(RAW, "one") == f"1 training, {about}."
-    assert said(RAW, "one", "two") == f"2 trainings, {about}; of 1 it does not say how long."
+    assert said(RAW, "one", "two") == f"2 trainings, {about}; the time of 1 is not known."
     three = "3 trainings, about 6.0 core-minutes, as on the machine of the archive"
     assert said(RAW, *["one"] * 3, cores=2) == f"{three}: 3.0 minutes on 2 cores."
     assert said(RAW, *["one"] * 3, cores=8) == f"{three}: 2.0 minutes on 8 cores."
     assert said(RAW, *["one"] * 3, cores=1) == f"{three}."
     other = deepcopy(RAW)
     other["protocols"]["laptop"]["one_layer"]["iterations"] = 500
-    unknown = "1 training, of which the archive does not say how long they take."
+    unknown = "1 training; the archive does not know the time."
     assert said(other, "one") == unknown

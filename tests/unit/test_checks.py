@@ -87,11 +87,11 @@ BAD = {
     ),
     "attention heads of a linear model": (
         setting(attention_heads=2),
-        "settings.x.attention_heads: is of softmax or transformer; add it to models, or remove",
+        "settings.x.attention_heads: is a key of softmax or transformer; add it to models",
     ),
     "width of softmax": (
         softmax(width=8),
-        "settings.x.width: is of transformer; add it to models, or remove this",
+        "settings.x.width: is a key of transformer; add it to models, or remove this",
     ),
     "width that heads do not divide": (
         softmax(models=["transformer"], width=9),
@@ -99,7 +99,7 @@ BAD = {
     ),
     "deeper softmax": (
         softmax(layers=[2]),
-        "settings.x.layers: there is no softmax of so many; use layers: [1]",
+        "settings.x.layers: there is no softmax with so many; use layers: [1]",
     ),
     "softmax without its recipe": (
         setting(models=["softmax"]),
@@ -107,11 +107,11 @@ BAD = {
     ),
     "theorems as softmax's own": (
         softmax(figure={"setting": "x", "dashed": "theorem"}),
-        "figures.y.dashed: theorem is of linear attention, not of softmax; use none, or kind: aga",
+        "figures.y.dashed: theorem belongs to linear attention, not to softmax; use none, or",
     ),
     "a prompt of zeros in linear attention": (
         setting(arms=["zero_prompt"]),
-        "settings.x.arms: the attention model takes a prompt of zeros for none; add another arm",
+        "settings.x.arms: the attention model treats a prompt of zeros as none; add another arm",
     ),
     "linear attention against itself": (
         figure(kind="against_linear", settings=["one"]),

@@ -16,15 +16,20 @@ TABLES = {"bdf", "star", "star_differences", "vietnam", "vietnam_total"}  # sett
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Every setting at its least and its largest n, tables in two folds."""
+    """Every setting at its least and its largest n, and figures with lengths of their own at few;
+    tables in two folds."""
     made = copy_sources(tmp_path_factory.mktemp("smoke") / "project")
     config = made.config
     for block in config["settings"].values():
         block["n"] = sorted({min(block["n"]), max(block["n"])})
         if "table" in block:
             block["folds"] = 2
-    config["figures"]["mixtures"]["count"] = 20
-    config["figures"]["softmax_heads"]["n"] = [50]
+    figures = config["figures"]
+    figures["mixtures"]["count"] = 20
+    figures["softmax_heads"]["n"] = [50]
+    figures["noise"] |= {"n": [5], "noise_var": [0, 5]}
+    for name in ("rates", "assumption1", "identity"):  # the last two are in one decade
+        figures[name]["n"] = [n for n in (1, 20, 50) if n in figures[name]["n"]]
     made.write_config(config)
     made.snakemake("--config", "protocol=smoke")
     return made

@@ -69,8 +69,8 @@ def _error(values: np.ndarray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """Values on the data, then in every draw: arrays of [1 + draws]. Predictions have fewer draws,
-    the first ones."""
+    """Values for the data, then for every draw: arrays of [1 + draws]. Predictions have only the
+    first draws."""
 
     measured: dict[Point, np.ndarray]  # risks
     power: np.ndarray  # E[y²] of the data

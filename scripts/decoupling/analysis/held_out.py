@@ -48,7 +48,7 @@ def held_out_rows(
 
 
 def predict(layer: OneLayer, contexts: Contexts, grams: np.ndarray) -> np.ndarray:
-    """ŷ = x_qᵀA₁(Sa_k + p_k(p_kᵀa_k)) for every context; `model` has one seed."""
+    """ŷ = x_qᵀA₁(Sa_k + p_k(p_kᵀa_k)) for every context; `layer` has one seed."""
     readout = layer.readouts[np.minimum(contexts.task, len(layer.readouts) - 1), 0]
     features = (grams @ readout[..., None])[..., 0]
     if layer.prompts is not None:

@@ -29,7 +29,7 @@ CONTROLS = ("shared", "heads")  # settings that are not in the paper
 SOFTMAX = {"softmax_clean": "clean", "softmax_noisy": "noisy"}
 WITHIN = 2  # standard errors
 PAPER_STEPS, PAPER_SEEDS = 20_000, 50
-PRINTED = 1e-6  # rounding of numbers that are kept with 8 digits
+PRINTED = 1e-6  # rounding of numbers with 8 digits
 
 
 def beside(risks: pd.DataFrame, other: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

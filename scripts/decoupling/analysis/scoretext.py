@@ -24,10 +24,10 @@ MEANING = {
     MATCHES: f"no point is further than {TOLERANCE:.0%} from the theorem",
     ABOVE: "the worst point is further above: training did not reach the theorem",
     BELOW: "the worst point is further below: what the theorem assumes costs that much",
-    DIVERGED: "some point has no finite risk; deviations are of the others",
+    DIVERGED: "some point has no finite risk; deviations are those of the others",
     HOLDS: "no theorem: no point is above what the model contains, nor below Bayes",
     BROKEN: "some point is, by more than 3 standard errors: above means not trained enough",
-    NO_THEOREM: "arms that the theorems do not speak of",
+    NO_THEOREM: "arms that no theorem covers",
 }
 INTRODUCTION = """# Scoreboard
 
@@ -44,7 +44,7 @@ n, both signed. Empty: there is no such reference.
 - *published*: the authors' results, minima over seeds of noisy estimates and so biased low.
 
 Deeper models, softmax attention and transformers have no theorem, but bounds: no more risk than
-with a layer, prompts, heads or attention heads less, and no less than the Bayes-optimal predictor.
+with fewer layers, prompts, heads or attention heads, and no less than the Bayes-optimal predictor.
 (Softmax attends even to a prompt of zeros, so that the arm without a prompt is no special case of
 those with one.) Both sides are evaluated on the same held-out contexts. *error* is the largest
 standard error of a point's risk, *tail* the largest share of the risk that 0.1% of these contexts

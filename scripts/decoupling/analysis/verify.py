@@ -41,8 +41,8 @@ def kind(point: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:
 
 
 def held_out_kind(same_contexts: bool) -> str:
-    """Of a table's held-out risks. Contexts are drawn by the numbers of a fold's mixture: where
-    these are rounded differently, they are other contexts."""
+    """The kind of a table's held-out risks. Contexts are drawn by the numbers of a fold's mixture,
+    so that other rounding gives other contexts."""
     return "held_out" if same_contexts else "held_out_other_contexts"
 
 
@@ -76,7 +76,8 @@ def _row(kept: Mapping[str, Any], quantity: str, own: float, allowed: float) -> 
 
 
 def common(archived: pd.DataFrame, mine: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows of points that both have, in one order. Baselines are computed."""
+    """The rows of points that both tables have, in one order. Baselines, which are not trained, are
+    left out."""
     tables = [table[table.model != BASELINE].set_index(KEYS) for table in (archived, mine)]
     both = tables[0].index.intersection(tables[1].index, sort=True)
     one, other = (table.loc[both].reset_index() for table in tables)
@@ -126,7 +127,7 @@ def _point(row: Any) -> str:
 def verdict(rows: pd.DataFrame) -> str:
     """One line."""
     if rows.empty:
-        return "Nothing to compare: no setting was trained as what is archived."
+        return "Nothing to compare: no setting was trained as archived."
     counts = rows.verdict.value_counts()
     same, within, wrong = (int(counts.get(word, 0)) for word in (IDENTICAL, WITHIN, DIFFERS))
     if not wrong:

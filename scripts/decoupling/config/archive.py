@@ -1,4 +1,4 @@
-"""The archive of results: what its manifest says of them."""
+"""The archive of results, as its manifest describes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEFAULTS = json.loads(json.dumps({one.name: one.default for one in fields(Recipe
 
 @dataclass(frozen=True, eq=False)
 class Archive:
-    """What is archived, by whom and how it was made: `data/archive/manifest.json`.
+    """What is archived and how it was made: `data/archive/manifest.json`.
 
     `trained` has an entry for each protocol and setting, `computed` for each table and name.
     """
@@ -34,14 +34,14 @@ class Archive:
         return cls(**json.loads(path.read_text())) if path.exists() else cls()
 
     def entry(self, protocol: str, table: str, name: str) -> Block | None:
-        """What is known of a table of a setting (of sampled mixtures: of a figure)."""
+        """The entry for a setting's table (for sampled mixtures: a figure's), if there is one."""
         if table in COMPUTED:
             return self.computed.get(table, {}).get(name)
         found = self.trained.get(protocol, {}).get(name)
         return found if found and table in found["files"] else None
 
     def made_by(self, protocol: str, settings: Iterable[str]) -> str:
-        """The commits that trained these settings, in short, in words; nothing if not known."""
+        """The commits that trained these settings, in short; empty if not known."""
         known = self.trained.get(protocol, {})
         found = {known.get(name, {}).get("commit") for name in settings}
         commits = sorted(commit[:7] for commit in found if commit)
@@ -52,8 +52,8 @@ class Archive:
 
 
 def records(runs: Iterable[Block]) -> list[dict[str, Any]]:
-    """Runs, as JSON has them, in short: recipes without what is as by default, each with the curves
-    that it trains. Blocks of seeds are put together."""
+    """Runs in short form: each recipe, without its defaults, with the curves that it trains. Blocks
+    of seeds are joined."""
     seeds: dict[str, int] = {}
     recipes: dict[str, dict[str, Any]] = {}
     for run in runs:
@@ -74,7 +74,7 @@ def records(runs: Iterable[Block]) -> list[dict[str, Any]]:
 
 
 def curve_of(run: Block) -> str:
-    """A curve within its setting, in a word."""
+    """A curve's name within its setting."""
     curve = run["curve"]
     words = [f"{curve['model']}/{curve['layers']}/{curve['arm']}"]
     words += [f"{key}={size}" for key, size in sorted(map(tuple, curve["sizes"]))]
@@ -91,7 +91,7 @@ def by_curve(runs: Iterable[Block]) -> dict[str, Block]:
 
 
 def differing(one: Block, other: Block) -> Iterable[str]:
-    """Keys of seeds and recipe that two runs do not share."""
+    """The keys in which seeds and recipes of two runs differ."""
     if one["seeds"] != other["seeds"]:
         yield "seeds"
     for key in {**one["recipe"], **other["recipe"]}:
@@ -100,7 +100,7 @@ def differing(one: Block, other: Block) -> Iterable[str]:
 
 
 def text(archive: Mapping[str, Any]) -> str:
-    """The manifest's text: a line for an entry's every key."""
+    """The manifest's text, with a line for each key of an entry."""
     lines = ["{"]
     for part, ends in (("trained", ",\n"), ("computed", "\n")):
         lines.append(f'"{part}": {{')

@@ -1,4 +1,4 @@
-"""What every engine has, and what those share whose models are tested on held-out contexts."""
+"""The base of every engine, and of those that test models on held-out contexts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 from ..problem.streams import Stream
 
 HELD_OUT = 65_536  # contexts at a time where the risk is estimated
-NUMBERS = 2 * 10**7  # in their packed Gram matrices, where these are large
+NUMBERS = 2 * 10**7  # of their packed Gram matrices at a time, at most
 TAIL = 0.001  # of the held-out contexts
 
 Params = Mapping[str, Any]  # the engine's arrays by name, batched over seeds
 
 
 def grams_at_a_time(dim: int) -> int:
-    """Held-out contexts, where they are drawn as Gram matrices."""
+    """The number of held-out contexts to draw at a time, as Gram matrices."""
     return min(HELD_OUT, NUMBERS // ((dim + 1) * (dim + 2) // 2))
 
 
@@ -30,10 +30,10 @@ class RiskEstimate:
     report: np.ndarray
     error: np.ndarray  # the standard error of `report`
     selection: np.ndarray  # what the best seed is chosen by
-    tail: np.ndarray | None = None  # share of it that few contexts make up; None if it is exact
+    tail: np.ndarray | None = None  # the share of the largest errors; None if it is exact
 
     def times(self, factor: float) -> RiskEstimate:
-        """Of labels √factor times as large."""
+        """The risk for labels √factor times as large."""
         scaled = (factor * risks for risks in (self.report, self.error, self.selection))
         return RiskEstimate(*scaled, self.tail)
 
@@ -45,8 +45,8 @@ class DeviceError(RuntimeError):
 class Engine:
     """Trains and tests models on a source's contexts at one n.
 
-    A model gives `forward(params)`, which is all that the data meet of it, and `backward`, which
-    carries the gradient with respect to that back to the parameters. Engines differ in `run`.
+    A model's `forward(params)` gives the part of it that meets the data; its `backward` carries the
+    gradient with respect to that part back to the parameters. Engines differ in `run`.
     """
 
     chunk = HELD_OUT  # held-out contexts at a time
@@ -61,8 +61,9 @@ class Engine:
     def data(
         self, stream: int, index: int, size: int | None, mean_scale: float, importance: bool
     ) -> Any:
-        """What a step sees: batch `index` of a stream with `size` contexts, or what gives the exact
-        gradient where that is None; task means times a scale; `importance`: weighted contexts."""
+        """The data of a step: batch `index` of a stream with `size` contexts, or for size None what
+        gives the exact gradient. Task means are scaled; `importance` asks for weighted
+        contexts."""
         raise NotImplementedError
 
     def run(self, forwarded: Any, data: Any) -> tuple[np.ndarray, Any]:
@@ -81,7 +82,7 @@ class Engine:
         raise NotImplementedError
 
     def held_out(self, stream: int, index: int, size: int) -> Any:
-        """A batch of held-out contexts, weighted where the source has such."""
+        """A batch of held-out contexts, weighted if the source has weights."""
         raise NotImplementedError
 
     def errors(self, model: Any, params: Params, batch: Any) -> np.ndarray:
@@ -97,8 +98,8 @@ class BatchEngine(Engine):
     def __init__(
         self, draw: Callable, noise_var: float, importance: Callable | None = None
     ) -> None:
-        """`draw(stream, index, size, mean_scale)` gives a batch, and `importance` one of the same
-        distribution with weights, by which risks are estimated; `draw` where left out."""
+        """`draw(stream, index, size, mean_scale)` gives a batch; `importance` gives one with
+        weights, by which risks are estimated (default: `draw`)."""
         self._draw = lru_cache(maxsize=2)(draw)
         self._importance = lru_cache(maxsize=2)(importance) if importance else self._draw
         self._noise_var = noise_var
@@ -135,7 +136,7 @@ class BatchEngine(Engine):
 
 
 def tail_share(errors: np.ndarray) -> np.ndarray:
-    """The share that the largest TAIL of errors have in their sum, [seeds, B] to [seeds]."""
+    """The share of the largest errors, TAIL of all, in the sum: [seeds, B] to [seeds]."""
     few = max(1, round(TAIL * errors.shape[1]))
     largest = np.partition(errors, -few, axis=1)[:, -few:]
     return largest.sum(1, dtype=float) / errors.sum(1, dtype=float)

@@ -1,4 +1,4 @@
-"""What engines share whose arithmetic is a compiled pass over blocks of contexts of one task."""
+"""The base of engines whose arithmetic is a compiled pass over blocks of contexts of one task."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .base import BatchEngine, weighted
 
 
 class BlockEngine(BatchEngine):
-    """In single precision. Engines add `_pass`. `blocks` cuts a batch: `filled` masks the padding
-    of a task's last block, and `weights` are the contexts' in the risk."""
+    """In single precision. Engines add `_pass`. `blocks` cuts a batch into an object with `filled`,
+    which masks the padding of a task's last block, and `weights`, the contexts' in the risk."""
 
     def __init__(
         self,
@@ -51,12 +51,12 @@ class BlockEngine(BatchEngine):
 
 
 def owners(counts: Sequence[int], block: int) -> np.ndarray:
-    """Whose each block is, [blocks], of so many contexts of every task."""
+    """The task of each block, [blocks], for so many contexts of each task."""
     return np.repeat(np.arange(len(counts)), [-(-count // block) for count in counts])
 
 
 def cut(parts: Sequence[np.ndarray], block: int) -> np.ndarray:
-    """[…, B_k] of every task as [blocks, …, block]; a task's last block is filled up with zeros."""
+    """[…, B_k] of every task as [blocks, …, block]; a task's last block is padded with zeros."""
     numbers = [-(-part.shape[-1] // block) for part in parts]
     shape = parts[0].shape[:-1]
     out = np.empty((sum(numbers), math.prod(shape), block), np.float32)
@@ -79,11 +79,17 @@ def cut(parts: Sequence[np.ndarray], block: int) -> np.ndarray:
 def shares(
     counts: Sequence[int], block: int, weights: Sequence[np.ndarray] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where there is a context, and every context's weight in the mean over the batch, 0 for what
-    fills up a block: [blocks, block]. `weights` are the contexts' own, by task."""
+    """A mask of the padding, and every context's weight in the mean over the batch, which is 0 for
+    padding: [blocks, block] each. `weights` are the contexts' own, by task."""
     share = np.float32(1 / sum(counts))
     even = cut([np.full(count, share, np.float32) for count in counts], block)
     return even > 0, even if weights is None else even * cut(weights, block)
+
+
+def by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:
+    """[seeds, K or 1, …] as [seeds, K, …], in single precision."""
+    shape = len(vectors), tasks, *vectors.shape[2:]
+    return np.array(np.broadcast_to(vectors, shape), np.float32, order="C")
 
 
 def by_seeds(run: Callable[[slice], None], seeds: int, threads: int) -> None:

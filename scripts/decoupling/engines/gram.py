@@ -1,4 +1,4 @@
-"""Batches of Gram matrices: for models of layers that see a context only through its own.
+"""Batches of Gram matrices: for layers that see a context only through its Gram matrix.
 
 A model forwards `models.deep_attention.Layers`. On a CPU the arithmetic is one compiled pass, in
 single precision; torch does it on a GPU. The query integrates out: the error of a context is
@@ -17,18 +17,18 @@ from ..kernels.layers import BLOCK, program
 from ..models.deep_attention import Layers
 from ..problem.gram import GramBatch
 from .base import BatchEngine, grams_at_a_time
-from .blocks import BlockEngine, by_seeds, cut, owners, shares
+from .blocks import BlockEngine, by_seeds, by_task, cut, owners, shares
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """A batch cut into blocks of one task each, the last of which is filled up."""
+    """A batch cut into blocks of one task each; a task's last block is padded."""
 
     grams: np.ndarray  # [blocks, P·BLOCK]
     betas: np.ndarray  # [blocks, d·BLOCK]
-    filled: np.ndarray  # whether there is a context: [blocks, BLOCK]
-    weights: np.ndarray  # of the contexts in the risk, 0 where there is none: [blocks, BLOCK]
-    owners: np.ndarray  # whose each block is, [blocks]
+    filled: np.ndarray  # masks padding: [blocks, BLOCK]
+    weights: np.ndarray  # of the contexts in the risk, 0 for padding: [blocks, BLOCK]
+    owners: np.ndarray  # the task of each block, [blocks]
     tasks: int  # K
 
 
@@ -61,7 +61,7 @@ class CompiledEngine(BlockEngine):
             both[:, :, i, 0], both[:, :, i, 1] = matrices, matrices.mT
         both = both.reshape(seeds, 2 * depth, 2, -1)
         prompted = forwarded.prompts is not None
-        prompts = _by_task(
+        prompts = by_task(
             forwarded.prompts if prompted else np.zeros((seeds, 1, size)), blocks.tasks
         )
         starts = _starts(forwarded, blocks.tasks)
@@ -82,12 +82,6 @@ class CompiledEngine(BlockEngine):
         return errors, _gradient(forwarded, starts, *sums)
 
 
-def _by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:
-    out = np.empty((len(vectors), tasks, vectors.shape[-1]), np.float32)
-    out[:] = vectors
-    return out
-
-
 def _starts(forwarded: Layers, tasks: int) -> np.ndarray:
     """h_k, V_L h_k, V_{L−1}V_L h_k, …: [seeds, K, L + 1, D]."""
     seeds, depth, size, _ = forwarded.scores.shape
@@ -102,8 +96,8 @@ def _gradient(
     forwarded: Layers, starts: np.ndarray, d_matrices: np.ndarray, d_prompts: np.ndarray,
     d_starts: np.ndarray,
 ) -> Layers:  # fmt: skip
-    """What came back by matrix, prompt and start, as the gradient of the layers; starts are
-    products of heads and values themselves."""
+    """The gradient of the layers, from those of matrices, prompts and starts; starts are products
+    of heads and values."""
     seeds, depth, size, _ = forwarded.scores.shape
     by_layer = d_matrices.reshape(seeds, depth, 2, size, size)
     d_values = by_layer[:, :, 1].copy()

@@ -43,7 +43,7 @@ class Contexts:
     """A block of contexts."""
 
     grams: torch.Tensor  # S: [D, D, B]
-    tasks: torch.Tensor  # whose context each is: [K, B] of 0 and 1
+    tasks: torch.Tensor  # the task of each context: [K, B] of 0 and 1
 
     def gram(self, vectors: torch.Tensor) -> torch.Tensor:
         """S v: [seeds, D, B]."""

@@ -15,7 +15,7 @@ MOST = 2**25  # bytes, the most that MMAP_THRESHOLD can be
 
 @cache
 def keep_freed_memory() -> None:
-    """For the rest of the process; where the C library is another than GNU's, nothing."""
+    """Lasts for the rest of the process. Does nothing if the C library is not GNU's."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):

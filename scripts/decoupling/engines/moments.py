@@ -1,8 +1,8 @@
-"""One layer: the data enters only through moments, exact or of a batch, which carry its risk.
+"""One layer: the data enter only through moments, exact or of a batch, which carry the risk.
 
-A model forwards a `problem.one_layer.OneLayer`. It is small algebra in double precision, on the CPU
-whatever the device; that of a Gram matrix's moments is compiled unless matrices are large. The risk
-is exact, so the best seed is chosen by it.
+A model forwards a `problem.one_layer.OneLayer`. The algebra is small, in double precision, and on
+the CPU whatever the device; for moments of Gram matrices it is compiled unless they are large. The
+risk is exact, so the best seed is chosen by it.
 """
 
 from __future__ import annotations

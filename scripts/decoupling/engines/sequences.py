@@ -1,7 +1,7 @@
 """Batches of sequences, in torch with autograd, on any device: for any model written in torch.
 
 A model gives `predict(params, tokens, queries, tasks)`, tensors in and out: ŷ of every seed and
-context, [seeds, B], from tokens [B, n, D], the queries' x [B, d] and whose context each is [B].
+context, [seeds, B], from tokens [B, n, D], the queries' x [B, d] and each context's task [B].
 Parameters are batched over seeds, as `models.base.Model` says; prompts may be one for all tasks.
 """
 
@@ -52,7 +52,7 @@ class AutogradEngine(BatchEngine):
         total = 0.0
         for errors in self._errors(model, data, {**params, **leaves}):
             loss = errors.sum(1) / data.size
-            # what an arm's prediction does not depend on has no gradient: zero
+            # parameters that do not affect an arm's prediction have no gradient: zero
             grads = torch.autograd.grad(loss.sum(), list(leaves.values()), allow_unused=True)
             for grad, block in zip(out.values(), grads, strict=True):
                 grad += 0 if block is None else block
@@ -64,7 +64,7 @@ class AutogradEngine(BatchEngine):
         return self.to_numpy(torch.cat(list(self._errors(model, batch, params)), dim=1))
 
     def _errors(self, model: Any, batch: Any, params: Tensors) -> Iterator[torch.Tensor]:
-        """A block of contexts at a time, times their weights: [seeds, block]."""
+        """Weighted squared errors, a block of contexts at a time: [seeds, block]."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Batches of sequences of which a model needs the query's row of softmax attention only.
+"""Batches of sequences, for models that need only the query's row of softmax attention.
 
 A model forwards `models.softmax.SoftmaxHeads`. On a CPU the arithmetic is one compiled pass, in
 single precision; on a GPU torch does it by the model's `predict` (`engines.sequences`).
@@ -16,19 +16,19 @@ from ..kernels.softmax import BLOCK
 from ..models.softmax import SoftmaxHeads
 from ..problem.sequences import SequenceBatch, at_a_time
 from .base import BatchEngine
-from .blocks import BlockEngine, by_seeds, cut, owners, shares
+from .blocks import BlockEngine, by_seeds, by_task, cut, owners, shares
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """A batch cut into blocks of one task each, the last of which is filled up."""
+    """A batch cut into blocks of one task each; a task's last block is padded."""
 
     tokens: np.ndarray  # [blocks, n, D·BLOCK]
     queries: np.ndarray  # [x; 0]: [blocks, D·BLOCK]
     targets: np.ndarray  # [blocks, BLOCK]
-    filled: np.ndarray  # whether there is a context: [blocks, BLOCK]
-    weights: np.ndarray  # of the contexts in the risk, 0 where there is none: [blocks, BLOCK]
-    owners: np.ndarray  # whose each block is, [blocks]
+    filled: np.ndarray  # masks padding: [blocks, BLOCK]
+    weights: np.ndarray  # of the contexts in the risk, 0 for padding: [blocks, BLOCK]
+    owners: np.ndarray  # the task of each block, [blocks]
     tasks: int  # K
 
 
@@ -57,8 +57,8 @@ class CompiledEngine(BlockEngine):
         seeds, heads, size, _ = forwarded.scores.shape
         prompted = forwarded.prompts is not None
         scores = np.ascontiguousarray(forwarded.scores.reshape(seeds, heads, -1), np.float32)
-        readouts = _by_task(forwarded.readouts, blocks.tasks)
-        prompts = _by_task(
+        readouts = by_task(forwarded.readouts, blocks.tasks)
+        prompts = by_task(
             forwarded.prompts if prompted else np.zeros((seeds, 1, size)), blocks.tasks
         )
         errors = np.empty((seeds, len(blocks.owners), BLOCK), np.float32)
@@ -75,11 +75,6 @@ class CompiledEngine(BlockEngine):
 
         by_seeds(run, seeds, self._threads)
         return errors, SoftmaxHeads(sums[0].reshape(forwarded.scores.shape), *sums[1:])
-
-
-def _by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:
-    shape = len(vectors), tasks, *vectors.shape[2:]
-    return np.array(np.broadcast_to(vectors, shape), np.float32, order="C")
 
 
 def engine(contexts: Any, device: str = "cpu", threads: int = 1) -> BatchEngine:

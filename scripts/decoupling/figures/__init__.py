@@ -103,7 +103,7 @@ class Figure:
         return []
 
     def needs(self, config: Config) -> dict[str, list[str]]:
-        """Settings by table that it is drawn from. Tables are those of `tables.FIGURE_TABLES`,
+        """The settings that it is drawn from, by table. Tables are those of `tables.FIGURE_TABLES`,
         `specs`, and `published`, the authors' risks."""
         raise NotImplementedError
 
@@ -130,8 +130,9 @@ class Figure:
 
 
 class Columns(Figure):
-    """A figure with a column per setting, at its own context lengths."""
+    """A figure of computed curves with a column per setting, at its own context lengths."""
 
+    table: ClassVar[str]  # that it is drawn from
     required = ("settings", "n")
 
     @property
@@ -141,6 +142,10 @@ class Columns(Figure):
 
     def derived(self, settings: Mapping[str, Setting]) -> list[Setting]:
         return [settings[b].derive(name, self.block["n"]) for b, name in self.variants]
+
+    def needs(self, config: Config) -> dict[str, list[str]]:
+        names = [name for _, name in self.variants]
+        return {"specs": names, self.table: names}
 
     def plot_spec(self, config: Config) -> dict[str, Any]:
         return {"columns": self.variants}

@@ -30,6 +30,7 @@ class Assumption1(Columns):
     """A column per setting: risks; excess of the theorem over the optimum; and its split between
     the parts of the assumption."""
 
+    table = "theory"
     properties: ClassVar = {
         "settings": names("The settings whose numerical optimum is compared with Theorems 1–3"),
         "n": LENGTHS,
@@ -38,10 +39,6 @@ class Assumption1(Columns):
     def problems(self, config: Config) -> Iterator[Problem]:
         if len(self.block["n"]) < 2:
             yield "n", "a line needs two lengths; add one"
-
-    def needs(self, config: Config) -> dict[str, list[str]]:
-        names = [name for _, name in self.variants]
-        return {"specs": names, "theory": names}
 
     @staticmethod
     def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:

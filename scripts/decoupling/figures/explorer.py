@@ -46,7 +46,7 @@ SAME_POWER = 1e-9  # relative
 def page_data(
     presets: Iterable[Mapping[str, Any]],
     specs: Mapping[str, TaskMixture],
-    kept: pd.DataFrame,
+    archived: pd.DataFrame,
     published: pd.DataFrame,
     bayes: pd.DataFrame,
 ) -> dict[str, Any]:
@@ -65,7 +65,8 @@ def page_data(
         "closed_forms": {reference: list(forms) for reference, forms in CLOSED_FORMS.items()},
         "limits": {"d": MOST_DIM, "tasks": MOST_TASKS},
         "presets": [
-            _preset(preset, specs[preset["setting"]], kept, published, bayes) for preset in presets
+            _preset(preset, specs[preset["setting"]], archived, published, bayes)
+            for preset in presets
         ],
     }
 
@@ -90,13 +91,13 @@ def svg_path(marker: str) -> str:
 def _preset(
     preset: Mapping[str, Any],
     mix: TaskMixture,
-    kept: pd.DataFrame,
+    archived: pd.DataFrame,
     published: pd.DataFrame,
     bayes: pd.DataFrame,
 ) -> dict[str, Any]:
     found = controls(mix)
     if found is None:
-        raise ValueError(f"settings.{mix.name}: no mixture that the explorer's controls can say")
+        raise ValueError(f"settings.{mix.name}: the explorer's controls cannot describe it")
 
     def of_setting(table: pd.DataFrame) -> pd.DataFrame:
         return table[table.setting == mix.name].sort_values("n")
@@ -104,9 +105,9 @@ def _preset(
     def of_curves(table: pd.DataFrame) -> pd.DataFrame:
         return table[(table.model == MODEL) & (table.layers == preset["layers"])]
 
-    trained, authors = of_setting(kept), of_setting(published)
+    trained, authors = of_setting(archived), of_setting(published)
     if not _is_of(trained, mix):
-        log.warning("%s: kept risks are of another mixture, and left out", mix.name)
+        log.warning("%s: archived risks belong to another mixture, and are left out", mix.name)
         trained, authors = trained[:0], authors[:0]
     return {
         "name": preset["name"],
@@ -119,10 +120,10 @@ def _preset(
     }
 
 
-def _is_of(kept: pd.DataFrame, mix: TaskMixture) -> bool:
-    """Whether risks can belong to this mixture. Kept risks are found by the setting's name; if its
-    numbers have been changed, E[y²] differs."""
-    power = kept.risk / kept.normalized
+def _is_of(archived: pd.DataFrame, mix: TaskMixture) -> bool:
+    """Whether archived risks can belong to this mixture. They are found by the setting's name; if
+    its numbers have changed, E[y²] differs."""
+    power = archived.risk / archived.normalized
     return bool((abs(power / mix.label_power - 1) < SAME_POWER).all())
 
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
     from matplotlib.lines import Line2D
 
-    from ..config import Config
 
 ROW_HEIGHTS = (2.9, 1.3)  # inches
 TOLD = {  # line style, label
@@ -32,6 +31,7 @@ LEAST = 1e-5  # smallest P(wrong) that is drawn
 class Identity(Columns):
     """A column per setting: risks above, below them P(the likeliest task is not the right one)."""
 
+    table = "identity"
     properties: ClassVar = {
         "settings": names("The settings whose task is told, inferred or told wrong"),
         "n": LENGTHS,
@@ -40,10 +40,6 @@ class Identity(Columns):
         "Closed forms, inferred on 20,000 simulated contexts"
         " (not drawn: risks above 1.05, P(wrong) below 0.00001)"
     )
-
-    def needs(self, config: Config) -> dict[str, list[str]]:
-        names = [name for _, name in self.variants]
-        return {"specs": names, "identity": names}
 
     @staticmethod
     def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:

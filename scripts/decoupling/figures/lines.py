@@ -1,8 +1,9 @@
 """Panels of risk against context length.
 
 Solid lines are trained, dashed ones theorems, the optimum or another model, the dotted one the
-Bayes-optimal predictor; hollow markers are the authors' published risks. What is trained and has a
-closed form of its own is markers alone: the closed form is the curve, a line between markers not.
+Bayes-optimal predictor; hollow markers are the authors' published risks. Trained risks with a
+closed form of their own are markers alone: the closed form is the curve, and a line between markers
+would not be.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ def _dashed(tables: Tables, panel: Mapping[str, Any], arm: str) -> pd.DataFrame:
 
 
 def _joined(tables: Tables, panel: Mapping[str, Any], arm: str) -> bool:
-    """Whether a line joins the markers: not where the dashed one is their own closed form. A label
-    of its own says that it is another model's."""
+    """Whether a line joins the markers: not if the dashed line is their own closed form. With a
+    `dashed_label` it is another model's."""
     closed = panel["dashed"] in CLOSED_FORMS and "dashed_label" not in panel
     return not (closed and len(_dashed(tables, panel, arm)))
 
@@ -99,7 +100,7 @@ def draw_panels(panels: Sequence[Mapping[str, Any]], tables: Tables, note: str) 
 def _share_heights(
     panels: Sequence[Mapping[str, Any]], axes: Sequence[Axes], tables: Tables
 ) -> None:
-    """Panels of a row that are of one mixture have one y axis, so that depths can be compared."""
+    """Panels of one mixture in a row share the y axis, so that depths can be compared."""
     mixtures = {tables["specs"][panel["setting"]].fingerprint for panel in panels}
     if len(mixtures) == 1:
         bottoms, tops = zip(*(ax.get_ylim() for ax in axes), strict=True)
@@ -141,7 +142,7 @@ def _draw_panel(
 
 
 def plot_trained(ax: Axes, curve: pd.DataFrame, arm: str, **joins: Any) -> None:
-    """Markers; `joins` is how the line between them looks, where it is no plain one."""
+    """Markers; `joins` changes the look of the line between them."""
     ax.plot(curve.n, curve.normalized, **style.marked(arm), **joins)
 
 
@@ -180,7 +181,7 @@ def finish(ax: Axes) -> None:
 def _legend(panels: Sequence[Mapping[str, Any]], tables: Tables) -> list[Line2D]:
     """What is on the panels, and nothing else."""
     handles = _arm_keys(panels, tables)
-    dashed: dict[str, list[str]] = {}  # what it is, and in which panels
+    dashed: dict[str, list[str]] = {}  # panels, by label
     for i, panel in enumerate(panels):
         if any(len(_dashed(tables, panel, arm)) for arm in panel["arms"]):
             other = COMPUTED.get(panel["dashed"], f"{panel['dashed']} model")
@@ -202,7 +203,7 @@ def _legend(panels: Sequence[Mapping[str, Any]], tables: Tables) -> list[Line2D]
 
 
 def _arm_keys(panels: Sequence[Mapping[str, Any]], tables: Tables) -> list[Line2D]:
-    """Of arms that are drawn: with a line where some panel has one."""
+    """Entries of the drawn arms, with a line if some panel has one."""
     joined: dict[str, bool] = {}
     for panel in panels:
         for arm in panel["arms"]:

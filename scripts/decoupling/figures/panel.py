@@ -102,7 +102,7 @@ class Panel(Panels):
         depths = self._depths(config)
         drawn = [curve.model_class for curve in setting.curves if curve.model == setting.model]
         if dashed in COMPUTED and 1 in depths and not any(model.has_theorem() for model in drawn):
-            text = f"is of linear attention, not of {setting.model}"
+            text = f"belongs to linear attention, not to {setting.model}"
             yield "dashed", f"{dashed} {text}; use none, or kind: against_linear"
         elif dashed != "none" and depths and 1 not in depths:
             yield "dashed", f"{dashed} is not drawn beside more layers; use none"

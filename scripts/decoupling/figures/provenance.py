@@ -1,7 +1,7 @@
 """Where a figure comes from: what its `.json` says.
 
-Nothing of it but the code's digest is in the figure's own files, so that the same inputs and code
-give the same bytes from any commit.
+Only the code's digest is in the figure's own files too, so that the same inputs and code give the
+same bytes from any commit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from ..files import atomic_path
 
 PACKAGES = ("snakemake", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "seaborn")
-SOURCES = ("Snakefile", "rules", "scripts", "config", "data", "envs")  # a change there is a change
+SOURCES = ("Snakefile", "rules", "scripts", "config", "data", "envs")  # where changes count
 COMMAND = "REMADE_BY"  # set by rules/common.smk: Snakemake's command line, without targets
 
 
@@ -41,7 +41,7 @@ def write(
 
 
 def _readable(record: Mapping[str, Any]) -> str:
-    """JSON with a line for a list of numbers or words. (No text in it has a line break.)"""
+    """JSON with each list of numbers or words on one line. (No text in it has a line break.)"""
     text = json.dumps(record, indent=2, ensure_ascii=False)
     return re.sub(r"\[\n[^][{}]*?\]", lambda found: _on_a_line(found[0]), text) + "\n"
 
@@ -60,7 +60,7 @@ def commit(clone: Path, sources: Iterable[str] = SOURCES) -> dict[str, str | boo
 
 
 def _git(clone: Path, *arguments: str) -> str:
-    """What git prints; nothing where it is not there, or this is no repository."""
+    """What git prints; empty without git or a repository."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
@@ -86,6 +86,6 @@ def versions() -> dict[str, str]:
 
 
 def _named(file: Path, clone: Path) -> str:
-    """From the clone, where it is in it: a clone can be moved."""
+    """The path of a file in the clone is relative to it, as a clone can be moved."""
     absolute = file.is_absolute() and file.is_relative_to(clone)
     return str(file.relative_to(clone) if absolute else file)

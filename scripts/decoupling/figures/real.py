@@ -31,7 +31,7 @@ BASELINES = {  # line style, label
 }
 PREDICTED = {"theorem": (0, (1, 1.5)), "measured": "-"}  # columns, and their lines
 GREY, WARNING = "0.5", "#A00000"
-FAR = 2  # times the highest trained risk: what is compared with it widens its axis up to here
+FAR = 2  # times the highest trained risk: up to here, references widen the axis
 STEP = 1.035  # from arm to arm, so that points at one n do not hide each other
 
 
@@ -57,7 +57,7 @@ class OfTables(Figure):
 
 
 def _described(setting: Setting) -> dict[str, Any]:
-    """What a panel says of a setting, and shows of it."""
+    """What a panel shows of a setting."""
     block = setting.block
     return {
         "name": setting.name,
@@ -73,7 +73,7 @@ def _described(setting: Setting) -> dict[str, Any]:
 
 
 class Real(OfTables):
-    """A column per setting: theory above, with the model that it is of; baselines below."""
+    """A column per setting: above, theory with the model that it describes; below, baselines."""
 
     may_share_name = True
 
@@ -161,8 +161,8 @@ def _draw_setting(
 
 
 def _limits(setting: Mapping[str, Any], rows: pd.DataFrame) -> list[tuple[float, float]]:
-    """Of the panel of theory and of that of baselines: what is trained, with its bars, and what it
-    is compared with, but for what lies far above it, as least squares can."""
+    """The y axes' limits with theory and with baselines: they include trained risks with their
+    bars, and references unless these lie far above, as least squares can."""
     found = []
     lines = rows[(rows.model == BASELINE) & (rows.arm != "ols")].normalized
     theory = with_theory(rows, setting["theory_model"], setting["model"])

@@ -28,8 +28,8 @@ PANELS = (  # which model's gain, against which prediction
 
 
 class RealGain(OfTables):
-    """Gain of joint over plain, measured against predicted: of the model that the theorems are of,
-    by both predictions, and of attention."""
+    """Gain of joint over plain, measured against predicted: for the model that the theorems
+    describe, by both predictions, and for attention."""
 
     @staticmethod
     def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:

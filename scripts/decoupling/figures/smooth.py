@@ -1,5 +1,5 @@
-"""Closed forms as the curves they are: between the context lengths of data/theory, which are the
-setting's, lines would be straight."""
+"""Closed forms as smooth curves: data/theory has them at the setting's context lengths, between
+which lines would be straight."""
 
 from __future__ import annotations
 

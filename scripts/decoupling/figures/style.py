@@ -48,8 +48,8 @@ def use_style() -> None:
 
 
 def panel_width(columns: int) -> float:
-    """In inches: a column's, and where more than two stand side by side, a page of two columns
-    is shared, so that letters keep their size."""
+    """In inches: a column's. More than two panels side by side share the width of a page, so that
+    letters keep their size."""
     return 2 * PANEL_SIZE[0] / min(max(columns, 2), MOST_COLUMNS)
 
 
@@ -156,7 +156,7 @@ def framed(
 
 
 def balanced(text: str, most: int) -> str:
-    """Text in as few lines as it needs, of about one length: no word is left alone on the last."""
+    """Text in as few lines as it needs, of about equal length."""
     lines = len(textwrap.wrap(text, most))
     shortest = next(w for w in range(1, most + 1) if len(textwrap.wrap(text, w)) <= lines)
     return textwrap.fill(text, shortest)

@@ -30,16 +30,16 @@ OPTIONS = {
     "nogil": True,
 }
 
-jit = numba.njit(**OPTIONS)  # of a function that is compiled with those that call it
+jit = numba.njit(**OPTIONS)  # for functions that are compiled into their callers
 
 
 @cache
 def compiled(function: Callable, *sizes: int) -> Callable:
     """The function, compiled when it is first called with these sizes.
 
-    A folder for each version of the code, kind of processor and size holds one signature of a
-    function. So jobs that start at once never number different codes alike in Numba's index, which
-    knows no lock; the same code written twice does no harm.
+    Each version of the code, kind of processor and size has a folder of its own, with one signature
+    of the function. Numba's index has no lock, but jobs that start together can write only the same
+    code there, which does no harm.
     """
     kept = _folder(function, sizes)
     numba.config.CACHE_DIR = str(kept or "")
@@ -62,7 +62,7 @@ def compiled(function: Callable, *sizes: int) -> Callable:
 
 
 def _folder(function: Callable, sizes: tuple[int, ...]) -> Path | None:
-    """None where it cannot be used."""
+    """The folder of the compiled function; None if it cannot be used."""
     base = Path(os.environ.get("NUMBA_CACHE_DIR") or FOLDER).absolute()
     sources = sorted(Path(__file__).parent.glob("*.py"))
     processor = get_host_cpu_name() + get_host_cpu_features().flatten()

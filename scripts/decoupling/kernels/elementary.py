@@ -18,7 +18,7 @@ LN2_LOW = math.log(2) - LN2_HIGH
 
 
 def number(value: float) -> ir.Value:
-    """In all lanes."""
+    """The number in all lanes."""
     return ir.Constant(VECTOR, [float(np.float32(value))] * LANES)
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from . import OPTIONS, simd
+from . import OPTIONS, algebra
 from .one_layer import weigh
 
-# Put into their caller as they are: as functions of their own they take twice the time.
+# Inlined in their caller: as separate functions they take twice the time.
 jit = numba.njit(inline="always", **OPTIONS)
 
 
@@ -48,11 +48,11 @@ def run(
                 size, dim, n, weights[k], a, token,
                 omega[k], label_cov[k], beta_cov[k], slope_cov[k], cov_b[k], along, outer, labels,
             )  # fmt: skip
-        simd.product_add(size, twice, size, left, both, outer)
-        simd.product_add(dim, tasks, size, shifts, both[count:], labels)
+        algebra.product_add(size, twice, size, left, both, outer)
+        algebra.product_add(dim, tasks, size, shifts, both[count:], labels)
 
         weigh(dim, size, sigma_x, scores[s], own)
-        simd.product(dim, size, size, scores[s], outer, fitted)
+        algebra.product(dim, size, size, scores[s], outer, fitted)
         total = label_power
         for i in range(short):
             for j in range(full):
@@ -60,10 +60,10 @@ def run(
                 labels[i, j] = 2 * (fitted[i, j] - labels[i, j])
         value[s] = total
         weigh(dim, size, sigma_x, labels, d_scores[s])
-        simd.product_transposed(size, dim, size, scores[s], own, form)
+        algebra.product_transposed(size, dim, size, scores[s], own, form)
 
-        simd.product(twice, size, size, both, form, pulled)
-        simd.product(tasks, dim, size, beta, own, product)
+        algebra.product(twice, size, size, both, form, pulled)
+        algebra.product(tasks, dim, size, beta, own, product)
         for k in range(count):
             row = min(k, heads - 1)
             a, pull, weight = readouts[row, s], pulled[count + k], 2 * weights[k]
@@ -88,8 +88,8 @@ def run(
 @jit
 def _means(size, a, omega, gram, prompt, token, mean):
     """E[Ω]a and E[φ], with the prompt if there is one; its overlap with the readout."""
-    simd.product((0,), size, size, a, omega, token)
-    simd.product((0,), size, size, a, gram, mean)
+    algebra.product((0,), size, size, a, omega, token)
+    algebra.product((0,), size, size, a, gram, mean)
     overlap = 0.0
     for own in prompt:
         for i in range(len(size)):
@@ -104,10 +104,10 @@ def _covariances(
     size, dim, n, weight, a, token,
     omega, label_cov, beta_cov, slope_cov, cov_b, along, outer, labels,
 ):  # fmt: skip
-    """Adds a task's part of Cov(Sa) but for the tokens' product, and of Cov(β, Sa)."""
+    """Add a task's part of Cov(β, Sa), and of Cov(Sa) without the product of tokens."""
     full, short = len(size), len(dim)
     last, twice = a[short], n * n + n
-    simd.product((0,), size, size, a, label_cov, cov_b)
+    algebra.product((0,), size, size, a, label_cov, cov_b)
     inner, b_cov_b = 0.0, 0.0
     for i in range(full):
         cov_b[i] -= last * label_cov[short, i]
@@ -124,7 +124,7 @@ def _covariances(
     for i in range(short):
         b_cov_b += a[i] * cov_b[i]
     outer[short, short] += weight * (twice * b_cov_b - n * cross)
-    simd.product((0,), dim, dim, a, slope_cov, along)
+    algebra.product((0,), dim, dim, a, slope_cov, along)
     for i in range(short):
         labels[i, short] += n * weight * along[i]
         for j in range(full):
@@ -136,16 +136,17 @@ def _pull(
     size, dim, n, a, token, form_token, pull, form, own,
     omega, label_cov, beta_cov, gram, cov_b, work, column, grad,
 ):  # fmt: skip
-    """Half the gradient with respect to a task's readout, prompts apart, over its weight."""
+    """Half the gradient with respect to a task's readout, without prompts, over the task's
+    weight."""
     full, short, one = len(size), len(dim), (0,)
     last, corner, twice = a[short], form[short, short], n * n + n
     row, linear, direct = work[0], work[1], work[2]
-    simd.product(one, size, size, form[short], label_cov, row)
-    simd.product(one, size, size, form_token, omega, linear)
-    simd.product(one, size, size, pull, gram, grad)
+    algebra.product(one, size, size, form[short], label_cov, row)
+    algebra.product(one, size, size, form_token, omega, linear)
+    algebra.product(one, size, size, pull, gram, grad)
     for i in range(short):
         column[i] = own[i, short]
-    simd.product(one, dim, size, column, beta_cov, direct)
+    algebra.product(one, dim, size, column, beta_cov, direct)
     cov_form, omega_form, beta_own, edge = 0.0, 0.0, 0.0, 0.0
     for i in range(full):
         for j in range(full):

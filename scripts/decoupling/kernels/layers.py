@@ -1,10 +1,10 @@
 """Risk and gradient of L ≥ 2 layers on batches of Gram matrices, in one compiled pass.
 
-The predictor v = T_1 … T_L h (see `models.deep_attention`) and its way back are one list of three
-operations on vectors, each on what the one before it wrote: PUSH a new vector Mx, ADD Mx to the
-vector below, and multiply by the Gram matrix, GRAM. The transpose of PUSH is ADD and that of GRAM
-is GRAM, so the way back is the list mirrored. Everything written stays on a tape; what belongs to
-one matrix lies side by side there, so that a matrix's gradient is a single product.
+The predictor v = T_1 … T_L h (see `models.deep_attention`) and its backward pass are one list of
+operations on vectors, each on the output of the one before it: PUSH a new vector Mx, ADD Mx to the
+vector below, or multiply by the Gram matrix, GRAM. The transpose of PUSH is ADD and that of GRAM is
+GRAM, so the backward pass is the list mirrored. All outputs stay on a tape, where those of one
+matrix lie side by side, so that a matrix's gradient is a single product.
 
 V_L h, V_{L−1}V_L h, … are the same for all contexts of a task: a context starts after them.
 """
@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from . import simd
+from . import algebra
 
 BLOCK = 64  # contexts of one task at a time
 PUSH, ADD, GRAM = range(3)
@@ -30,8 +30,8 @@ class Program:
     reads, what it writes, what it adds to (ADD) or which overlap pᵀx it keeps (GRAM).
     """
 
-    operations: np.ndarray  # first the way there, then the way back
-    forward: int  # how many are the way there
+    operations: np.ndarray  # of the forward pass, then of the backward pass
+    forward: int  # how many are of the forward pass
     starts: np.ndarray  # where the start vectors of every level are, [L + 1]
     ends: np.ndarray  # where their gradients are in the end, [L + 1]
     groups: np.ndarray  # first place and number of uses of every matrix, and of GRAM: [2L + 1, 2]
@@ -44,7 +44,7 @@ def program(layers: int) -> Program:
     mirrored = [((ADD, PUSH, GRAM)[k], m, 1 - t, level) for k, m, t, level in reversed(chain)]
     groups, read, written = _places(chain, layers)
     spare = groups[-1].sum() + groups[-1, 1]
-    # What an operation reads, the one before it has written; the last one's is read by nobody.
+    # An operation reads the output of the one before it; nothing reads that of the last one.
     inputs = [*read, *reversed(written), spare]
     partners = [*written, *reversed(read)]
     newest = [*range(spare + 1, spare + 1 + layers), read[0]]  # of every level
@@ -58,7 +58,7 @@ def program(layers: int) -> Program:
 
 
 def _chain(layers: int) -> list[tuple[int, int, int, int]]:
-    """Kind, matrix, whether transposed, level: the way there, without its context-free start."""
+    """Kind, matrix, whether transposed, level: the forward pass without its context-free start."""
     chain: list[tuple[int, int, int, int]] = []
 
     def tokens(layer: int, level: int, transposed: int = 0) -> None:
@@ -80,9 +80,9 @@ def _chain(layers: int) -> list[tuple[int, int, int, int]]:
 
 
 def _places(chain: list, layers: int) -> tuple[np.ndarray, list[int], list[int]]:
-    """The groups, where each operation's input is, and where the gradient of its output is.
+    """The groups, and the places of each operation's input and of the gradient of its output.
 
-    A group has what stands on the left of its matrix's gradient, then what stands on the right.
+    A group has the left factors of its matrix's gradient, then the right ones.
     """
     owners = [2 * layers if kind == GRAM else matrix for kind, matrix, *_ in chain]
     uses = [owners.count(group) for group in range(2 * layers + 1)]
@@ -126,20 +126,20 @@ def run(
                 x, y = x * BLOCK, y * BLOCK
                 if kind == GRAM:
                     if prompted:
-                        simd.gram_prompt(
+                        algebra.gram_prompt(
                             size, grams[block], tape, x, y, stride, BLOCK,
                             prompts[seed, task], overlaps[extra],
                         )  # fmt: skip
                     else:
-                        simd.gram(size, grams[block], tape, x, y, stride, BLOCK)
+                        algebra.gram(size, grams[block], tape, x, y, stride, BLOCK)
                 elif kind == PUSH:
                     numbers = matrices[seed, matrix, transposed]
-                    simd.multiply(size, numbers, tape, x, y, stride, BLOCK)
+                    algebra.multiply(size, numbers, tape, x, y, stride, BLOCK)
                 else:
                     numbers = matrices[seed, matrix, transposed]
-                    simd.multiply_add(size, numbers, tape, x, y, stride, BLOCK, extra * BLOCK)
+                    algebra.multiply_add(size, numbers, tape, x, y, stride, BLOCK, extra * BLOCK)
                 if o == forward - 1:
-                    simd.loss(
+                    algebra.loss(
                         size, sigma_x, betas[block], weights[block], tape, y, stride, BLOCK,
                         errors[seed, block],
                     )  # fmt: skip
@@ -148,17 +148,17 @@ def run(
             for matrix in range(len(groups) - 1):
                 left, uses = groups[matrix] * BLOCK
                 if uses:
-                    simd.outer(
+                    algebra.outer(
                         size, size, tape, left, stride, tape, left + uses, stride, uses,
                         d_matrices[seed, matrix],
                     )  # fmt: skip
             if prompted:
-                simd.outer(
+                algebra.outer(
                     size, one, tape, first_gram * BLOCK, stride, overlaps, 0, 0,
                     2 * gram_uses * BLOCK, d_prompts[seed, task],
                 )  # fmt: skip
             for level in range(levels):
-                simd.outer(
+                algebra.outer(
                     size, one, tape, ends_at[level] * BLOCK, stride, ones, 0, 0, BLOCK,
                     d_starts[seed, task, level],
                 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import jit, simd
+from . import algebra, jit
 
 
 def run(
@@ -61,10 +61,10 @@ def run(
                     wholes[2 * k, i], wholes[2 * k + 1, i] = p, half
                     prompt[k, i], moved[k, i] = p, total * p
                     own_gram[k, i] = gram[k, s, i] + mass[k] * total * p
-            simd.product_add(size, twice, size, halves, wholes, square)
-            simd.product_add(dim, tasks, size, shifts, moved, found)
+            algebra.product_add(size, twice, size, halves, wholes, square)
+            algebra.product_add(dim, tasks, size, shifts, moved, found)
         weigh(dim, size, sigma_x, scores[s], own)
-        simd.product(dim, size, size, scores[s], square, fitted)
+        algebra.product(dim, size, size, scores[s], square, fitted)
         total = label_power
         for i in range(short):
             for j in range(full):
@@ -72,21 +72,22 @@ def run(
                 found[i, j] = 2 * (fitted[i, j] - found[i, j])
         value[s] = total
         weigh(dim, size, sigma_x, found, d_scores[s])
-        simd.product_transposed(size, dim, size, scores[s], own, form)
+        algebra.product_transposed(size, dim, size, scores[s], own, form)
         for p in range(len(rows)):
             packed[s, p] = form[rows[p], columns[p]] * multiplicity[p]
         if len(prompts):
-            # 2(B(E[S]a + mass·pᵀa·p) − (ΣxA₁)ᵀE[β]), along the prompt and itself; and Bp back to a
-            simd.product(tasks, size, size, own_gram, form, pull)
-            simd.product(tasks, dim, size, beta, own, product)
-            simd.product(tasks, size, size, moved, form, back)
+            # `pull` is 2(B(E[S]a + mass·pᵀa·p) − (ΣxA₁)ᵀE[β]), `along` its product with p, and
+            # `back` pᵀa·Bp, which goes on to the readout
+            algebra.product(tasks, size, size, own_gram, form, pull)
+            algebra.product(tasks, dim, size, beta, own, product)
+            algebra.product(tasks, size, size, moved, form, back)
             for k in range(len(tasks)):
                 r = min(k, heads - 1)
                 along = 0.0
                 for i in range(full):
                     pull[k, i] = 2 * (pull[k, i] - product[k, i])
                     along += prompt[k, i] * pull[k, i]
-                simd.product(one, size, size, back[k], first[k], product[k])
+                algebra.product(one, size, size, back[k], first[k], product[k])
                 for i in range(full):
                     d_readouts[r, s, i] += along * prompt[k, i] + 2 * product[k, i]
                     d_prompts[k, s, i] = along * readouts[r, s, i] + overlap[k] * pull[k, i]
@@ -97,7 +98,7 @@ def run(
             for i in range(full):
                 for j in range(full):
                     square[i, j] = pulled[s, position[i, j]]
-            simd.product(one, size, size, readouts[r, s], square, fitted)
+            algebra.product(one, size, size, readouts[r, s], square, fitted)
             for i in range(full):
                 d_readouts[r, s, i] += 2 * (fitted[0, i] - direct[s, i])
 
@@ -106,7 +107,7 @@ def run(
 def weigh(dim, size, sigma_x, matrix, out):
     """Σx times a matrix, [d, D]."""
     if len(sigma_x):
-        simd.product(dim, dim, size, sigma_x, matrix, out)
+        algebra.product(dim, dim, size, sigma_x, matrix, out)
     else:
         for i in range(len(dim)):
             for j in range(len(size)):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import compiled, simd
+from . import algebra, compiled
+from .simd import LANES
 
 
 def pack_grams(
@@ -14,7 +15,7 @@ def pack_grams(
     entries below the diagonal row by row, `diagonal` those on it (see `problem.gram`)."""
     dim, count = beta.shape
     rank = len(diagonal)
-    padded = max(count, simd.LANES)
+    padded = max(count, LANES)
     if count < padded:
         fill = ((0, 0), (0, padded - count))
         beta, below, diagonal = (np.pad(array, fill) for array in (beta, below, diagonal))
@@ -26,8 +27,8 @@ def pack_grams(
 
 
 def run(size, rank, chol_x, noise, beta, below, diagonal, out, length):
-    factor = np.zeros(len(size) * len(rank) * simd.LANES, np.float32)
+    factor = np.zeros(len(size) * len(rank) * LANES, np.float32)
     product = np.zeros_like(factor)
-    simd.pack_grams(
+    algebra.pack_grams(
         size, rank, chol_x, noise, beta, below, diagonal, factor, product, out, length
     )  # fmt: skip

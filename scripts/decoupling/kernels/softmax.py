@@ -1,11 +1,11 @@
 """Risk and gradient of softmax attention's query row, in one compiled pass over blocks of contexts.
 
-With u = WkWqᵀx̃ and a the head's readout, a head says y = Σ_i w_i aᵀz_i, where w are the softmax of
+With u = WkWqᵀx̃ and a the head's readout, a head gives y = Σ_i w_i aᵀz_i, where w is the softmax of
 uᵀz_i over the tokens, the prompt among them. Its gradients need two means over the tokens and no
-second way through them: m = Σ_i w_i z_i for a, and c = Σ_i w_i (aᵀz_i − r) z_i for u, as
-∂y/∂u = c − (y − r)m whatever r is. It is the value aᵀz of the token with the highest score: then
-both terms vanish, instead of cancelling, where one token has all the weight. No array has a number
-per seed, context and token.
+second pass over them: m = Σ_i w_i z_i for a, and c = Σ_i w_i (aᵀz_i − r) z_i for u, as ∂y/∂u = c −
+(y − r)m for any r. Here r is the value aᵀz of the token with the highest score: then both terms
+vanish, instead of cancelling, if one token has all the weight. No array has a number per seed,
+context and token.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
 
-from . import simd
+from . import algebra
 from .elementary import exponential, number
 from .simd import INT, LANES, Code, Number, Sums, operation
 
@@ -42,8 +42,8 @@ def _attend(
             return c.load(row(tokens, b.mul(b.mul(i, INT(size)), length), j))
 
         def keep(i: ir.Value) -> tuple[ir.Value, ir.Value]:
-            """Where two numbers of a token are: its score and its value, then what it adds to mass
-            and to heard."""
+            """The places of two numbers of a token: its score and its value, then what it adds to
+            `mass` and to `surplus`."""
             start = b.mul(i, INT(2 * LANES))
             return c.at(kept, start), c.at(kept, start, LANES)
 
@@ -55,19 +55,19 @@ def _attend(
             value_there.set(value_of_prompt)
         with cgutils.for_range(b, count, intp=INT) as loop:
             values = c.held(size, lambda j: token(loop.index, j))
-            found, said = c.sums_of(size, (score, values), (numbers, values))
-            for result, place in zip((found, said), keep(loop.index), strict=True):
+            found, reading = c.sums_of(size, (score, values), (numbers, values))
+            for result, place in zip((found, reading), keep(loop.index), strict=True):
                 c.store(result, place)
             higher = b.fcmp_ordered(">", found, top.value())
             top.set(b.select(higher, found, top.value()))
-            value_there.set(b.select(higher, said, value_there.value()))
-        mass, heard = Sums(c, 1), Sums(c, 1)  # Σ e and Σ e(aᵀz − r)
+            value_there.set(b.select(higher, reading, value_there.value()))
+        mass, surplus = Sums(c, 1), Sums(c, 1)  # Σ e and Σ e(aᵀz − r)
 
-        def add(score: ir.Value, said: ir.Value) -> tuple[ir.Value, ir.Value]:
+        def add(score: ir.Value, reading: ir.Value) -> tuple[ir.Value, ir.Value]:
             weight = exponential(c, b.fsub(score, top.value()))
-            relative = b.fmul(weight, b.fsub(said, value_there.value()))
+            relative = b.fmul(weight, b.fsub(reading, value_there.value()))
             mass.add(weight, one)
-            heard.add(relative, one)
+            surplus.add(relative, one)
             return weight, relative
 
         if own:
@@ -79,7 +79,7 @@ def _attend(
                 for result, place in zip(found, keep(loop.index), strict=True):
                     c.store(result, place)
         scale = b.fdiv(one, mass.value())
-        above = b.fmul(heard.value(), scale)
+        above = b.fmul(surplus.value(), scale)
         c.store(b.fadd(above, value_there.value()), c.at(tape, y, first))
         if m is not None:
             c.store(above, c.at(c.row(tape, y, length, 1), first))
@@ -160,12 +160,12 @@ def turn(c: Code, size, tape, y, m, means, pull, length) -> None:
 def turn_prompt(c: Code, size, readout, prompt, tape, y, share, pull, length, score, value) -> None:
     """The gradients of the prompt's score, gw(aᵀp − y), and of its value aᵀp, gw."""
     b = c.builder
-    (said,) = c.sums_of(size, [lambda j, x=x: c.splat(c.at(x, j)) for x in (readout, prompt)])
+    (reading,) = c.sums_of(size, [lambda j, x=x: c.splat(c.at(x, j)) for x in (readout, prompt)])
     with c.contexts(length) as first:
         g, weight = c.load(c.at(tape, pull, first)), c.load(c.at(tape, share, first))
         of_value = b.fmul(g, weight)
         whole, above = (c.load(c.at(c.row(tape, y, length, i), first)) for i in range(2))
-        gap = b.fsub(b.fsub(said, b.fsub(whole, above)), above)  # (aᵀp − r) − (y − r)
+        gap = b.fsub(b.fsub(reading, b.fsub(whole, above)), above)  # (aᵀp − r) − (y − r)
         c.store(of_value, c.at(tape, value, first))
         c.store(b.fmul(of_value, gap), c.at(tape, score, first))
 
@@ -201,7 +201,7 @@ def run(
                 m, means = u + rows * BLOCK, u + 2 * rows * BLOCK
                 y, share = u + 3 * rows * BLOCK, u + (3 * rows + 2) * BLOCK
                 readout = readouts[seed, task, head]
-                simd.multiply(size, scores[seed, head], tape, 0, u, BLOCK, BLOCK)
+                algebra.multiply(size, scores[seed, head], tape, 0, u, BLOCK, BLOCK)
                 if prompted:
                     prompt = prompts[seed, task]
                     if with_gradient:
@@ -231,10 +231,10 @@ def run(
                 of_score, of_value = u + (3 * rows + 3) * BLOCK, u + (3 * rows + 4) * BLOCK
                 readout = readouts[seed, task, head]
                 turn(size, tape, y, m, means, pull, BLOCK)
-                simd.outer(
+                algebra.outer(
                     size, size, tape, means, BLOCK, tape, 0, BLOCK, BLOCK, d_scores[seed, head]
                 )
-                simd.outer(
+                algebra.outer(
                     size, one, tape, m, BLOCK, tape, pull, 0, BLOCK, d_readouts[seed, task, head]
                 )
                 if prompted:
@@ -242,7 +242,7 @@ def run(
                     turn_prompt(
                         size, readout, prompt, tape, y, share, pull, BLOCK, of_score, of_value
                     )
-                    simd.outer(size, one, tape, u, BLOCK, tape, of_score, 0, BLOCK, grad)
+                    algebra.outer(size, one, tape, u, BLOCK, tape, of_score, 0, BLOCK, grad)
                     total = np.zeros(1, np.float32)
-                    simd.outer(one, one, tape, of_value, 0, ones, 0, 0, BLOCK, total)
+                    algebra.outer(one, one, tape, of_value, 0, ones, 0, 0, BLOCK, total)
                     grad += total[0] * readout

@@ -71,10 +71,10 @@ def run(size, sweeps, factor, top, others, leading):
 
 @operation("size tape x y length")
 def rotate(c: Code, size, tape, x, y, length) -> None:
-    """The columns at x and y, rows `length` apart, become orthogonal but for the last row.
+    """Make the columns at x and y, rows `length` apart, orthogonal; the last row does not count.
 
-    By the angle whose tangent is 2γ/(δ ± √(δ² + 4γ²)), the smaller of two, with γ their product and
-    δ the difference of their squared lengths.
+    They are rotated by the angle whose tangent is 2γ/(δ ± √(δ² + 4γ²)), the smaller of two, with γ
+    their product and δ the difference of their squared lengths.
     """
     b = c.builder
     with c.contexts(length) as first:

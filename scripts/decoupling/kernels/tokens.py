@@ -7,7 +7,8 @@ from llvmlite import ir
 from numba.core import cgutils
 
 from . import compiled
-from .simd import INT, LANES, ROWS, Code, Number, Sums, operation
+from .algebra import ROWS
+from .simd import INT, LANES, Code, Number, Sums, operation
 
 
 def make_tokens(chol_x: np.ndarray, beta: np.ndarray, white: np.ndarray) -> np.ndarray:

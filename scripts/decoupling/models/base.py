@@ -1,4 +1,4 @@
-"""What every model has, and the arms that it can be trained in.
+"""The base of every model, and what an arm trains.
 
 No other file lists the models. Model modules import neither torch nor pandas, because the workflow
 reads all of them when it starts.
@@ -99,7 +99,7 @@ class Model:
         if arm.heads and not cls.task_heads:
             return "has no task heads"
         if arm.zero_prompt and not cls.zero_prompt_matters:
-            return "takes a prompt of zeros for none"
+            return "treats a prompt of zeros as none"
         return None
 
     def problems(self) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,4 @@
-"""Results that are drawn from the archive: where they are in it, and whether they are what the
-config says."""
+"""Results from the archive: their place in it, and whether they match the config."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ def folders(config: Config) -> list[str]:
 
 
 def digest(setting: Setting) -> str:
-    """Identifies what a setting's results are of: its numbers, or how its table is used."""
+    """Identifies a setting's data: its numbers, or the way its table is used."""
     if hasattr(sources.blocks()[setting.source], "make_spec"):
         return fingerprint(setting)
     return _digest({"block": setting.block, "longest": max(setting.n)})
@@ -40,7 +39,7 @@ def _digest(value: Any) -> str:
 
 
 def runs_of(protocol: Protocol, setting: Setting) -> list[dict[str, Any]]:
-    """How a protocol trains a setting, as the manifest says it."""
+    """How a protocol trains a setting, in the manifest's form."""
     trained = setting.folds.values() or [setting]
     found = [asdict(run) for one in trained for run in setting_runs(protocol, one)]
     return records(json.loads(json.dumps(found)))
@@ -63,13 +62,13 @@ def _file(entry: Block, table: str) -> str:
 
 
 def _parts(folder: str, name: str) -> tuple[str, str, str]:
-    """Protocol, table, and the setting or figure that it is of."""
+    """Protocol, table, and the table's setting or figure."""
     protocol, _, table = folder.rpartition("/")
     return protocol, table, name.partition("/")[0]
 
 
 def problem(config: Config, folder: str, name: str) -> str:
-    """Why a table cannot be taken from the archive, in words; nothing where it can."""
+    """The reason why a table cannot be taken from the archive; empty if it can."""
     protocol, table, owner = _parts(folder, name)
     entry = config.archive.entry(protocol, table, owner)
     if entry is None:
@@ -92,7 +91,8 @@ def problem(config: Config, folder: str, name: str) -> str:
 
 
 def run_problem(protocol: Protocol, setting: Setting, entry: Block) -> str:
-    """Curves of a setting that are not archived, or not by the recipe of today."""
+    """Names a setting's curves that are not archived, or not by the current recipe; empty if
+    none."""
     kept = by_curve(entry["runs"])
     wanted = by_curve(runs_of(protocol, setting))
     if missing := [name for name in wanted if name not in kept]:
@@ -116,23 +116,24 @@ def _recipes(protocol: Protocol, setting: Setting, names: Iterable[str]) -> Iter
 
 
 def expected(config: Config, trainings: Iterable[Any], cores: int | None) -> str:
-    """What these training jobs will cost, in a line; each has a `protocol`, `setting` and `n`. The
-    time of those is known that are archived by the recipe of today. `cores` are those that do
-    nothing else; None where jobs are submitted."""
+    """A line on the cost of these training jobs, each with a `protocol`, `setting` and `n`. The
+    time is known for what is archived by the current recipe. `cores` is the number of cores that
+    this run has for itself; None if jobs are submitted."""
     found = [_core_minutes(config, job.protocol, job.setting, job.n) for job in trainings]
     known = [minutes for minutes in found if minutes is not None]
     count = f"{len(found)} training{'s' if len(found) > 1 else ''}"
     if not known:
-        return f"{count}, of which the archive does not say how long they take."
+        return f"{count}; the archive does not know the time."
     about = f"about {sum(known):.1f} core-minutes, as on the machine of the archive"
     if cores and cores > 1:
         about += f": {max(sum(known) / cores, *known):.1f} minutes on {cores} cores"
     rest = len(found) - len(known)
-    return f"{count}, {about}{f'; of {rest} it does not say how long' if rest else ''}."
+    return f"{count}, {about}{f'; the time of {rest} is not known' if rest else ''}."
 
 
 def _core_minutes(config: Config, protocol: str, setting: str, n: str) -> float | None:
-    """Of one training job: a fold's, and a block's of seeds, are equal parts."""
+    """Core-minutes of one training job, if known; folds and blocks of seeds count as equal
+    parts."""
     made, used = config.settings[setting], config.protocols[protocol]
     owner = config.settings[setting.partition(".fold")[0]]
     entry = config.archive.trained.get(protocol, {}).get(owner.name)
@@ -146,7 +147,7 @@ def _core_minutes(config: Config, protocol: str, setting: str, n: str) -> float 
 
 @cache
 def _as_archived(protocol: Protocol, setting: Setting, recorded: str) -> bool:
-    """Whether a setting is trained as it was. Cached, as it has many jobs."""
+    """Whether a setting is trained as recorded. Cached, as a setting has many jobs."""
     return not run_problem(protocol, setting, {"runs": json.loads(recorded)})
 
 
@@ -157,6 +158,6 @@ def digests(config: Config) -> dict[str, str]:
 
 
 def trained_digest(folder: Path) -> str:
-    """Identifies what this machine has trained, by the content of its tables."""
+    """Identifies this machine's results by the content of their tables."""
     files = sorted(f for table in ("risks", "real") for f in folder.glob(f"{table}/*.parquet"))
     return _digest([(str(f), hashlib.sha256(f.read_bytes()).hexdigest()) for f in files])

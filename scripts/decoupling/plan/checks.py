@@ -1,13 +1,9 @@
-"""Problems of a config: a line each, with the key and the fix."""
+"""Problems of a config that its schema cannot see: a line each, with the key and the fix."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
-
-from jsonschema import Draft202012Validator, validators
 
 from .. import figures, models, sources
 from ..config import Config
@@ -16,14 +12,12 @@ from ..config.settings import Block, Setting
 from ..errors import InputError
 from ..figures import Figure
 from ..figures.explorer import SYMBOLS
-from ..figures.lines import COMPUTED
 from ..models.arms import ARMS
 from ..models.curve import Curve
 from ..train import optimisers
-from ..train.recipe import ARM_KEYS, BATCH_STEP, KEYS, Recipe
-from ..validation import is_finite, is_integer
+from ..train.recipe import BATCH_STEP, Recipe
 from . import jobs
-from .messages import schema_text
+from .schema import Problem
 
 SCOREBOARD = "scoreboard"  # the name of the figure that every config has
 # folders of data/ that a protocol must not have
@@ -31,27 +25,6 @@ FOLDERS = (
     *("archive", "archived", "bayes", "identity", "published", "redrawn", "sampled", "specs"),
     *("tables", "theory"),
 )
-
-# Stricter than JSON schema: NaN is no number, and 2.0 no integer, as file names need it.
-_TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
-    {
-        "integer": lambda _, value: is_integer(value),
-        "number": lambda _, value: is_finite(value),
-    }
-)
-_Validator = validators.extend(Draft202012Validator, type_checker=_TYPES)
-
-Path = tuple[str | int, ...]
-
-
-@dataclass(frozen=True)
-class Problem:
-    path: Path  # of the key
-    text: str  # with the fix
-
-    def __str__(self) -> str:
-        keys = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in self.path)
-        return f"{keys.lstrip('.') or 'config'}: {self.text}"
 
 
 def model_problems() -> Iterator[str]:
@@ -83,140 +56,51 @@ def arm_problems() -> Iterator[str]:
                 yield f"models/arms.py: {text}"
 
 
-def schema_problems(raw: Block, schema: Mapping[str, Any]) -> set[Problem]:
-    """Problems of each block alone."""
-    schema = _filled(schema)
-    found = {*_schema_problems((), schema, raw)}
-    for name, block in blocks(raw, "settings"):
-        found |= {*_setting_schema_problems(("settings", name), block, schema["$defs"])}
-    for name, block in blocks(raw, "figures"):
-        found |= {*_figure_schema_problems(("figures", name), block, schema["$defs"])}
-    return found
-
-
-def _filled(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with the library's lists filled in: arms, models, recipes and their keys."""
-    defs = dict(schema["$defs"])
-    defs["recipe"] = _recipe_schema(defs["recipe"])
-    defs["arm"] = defs["arm"] | {"enum": list(ARMS)}
-    defs["dashed"] = defs["dashed"] | {"enum": [*COMPUTED, *models.names(), "none"]}
-    properties = defs["protocol"]["properties"] | {
-        name: {"$ref": "#/$defs/recipe"} for name in recipe_names()
-    }
-    defs["protocol"] = defs["protocol"] | {"properties": properties}
-    named = defs["setting"]["properties"]["models"] | {"items": {"enum": models.names()}}
-    properties = defs["setting"]["properties"] | {"models": named}
-    defs["setting"] = defs["setting"] | {"properties": properties}
-    return {**schema, "$defs": defs}
-
-
-def _recipe_schema(block: Mapping[str, Any]) -> dict[str, Any]:
-    """A recipe's schema: `block`, with the fields of `Recipe` and the options of optimisers."""
-    own = block["properties"]
-    differing = {"properties": {key: KEYS[key] for key in ARM_KEYS}}
-    arms = own["arms"] | {"additionalProperties": own["arms"]["additionalProperties"] | differing}
-    chosen = KEYS["optimiser"] | {"enum": list(optimisers.modules())}
-    keys = KEYS | {"optimiser": chosen} | optimisers.keys()
-    return {**block, "properties": keys | own | {"arms": arms}}
-
-
-def _schema_problems(path: Path, schema: Mapping[str, Any], value: Any) -> Iterator[Problem]:
-    for error in _Validator(schema).iter_errors(value):
-        yield Problem((*path, *error.absolute_path), schema_text(error))
-
-
-def _setting_schema_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]:
-    source = sources.source_of(block)
-    source = source if isinstance(source, str) else sources.DEFAULT  # the schema reports it
-    if source not in sources.blocks():
-        known = ", ".join(sources.blocks())
-        yield Problem((*path, "source"), f"there is no source {source!r}; use one of {known}")
-        return
-    own = sources.blocks()[source]
-    schema = {
-        **defs["setting"],
-        "$defs": defs,
-        "additionalProperties": False,
-        "required": [*own.REQUIRED, *defs["setting"]["required"]],
-        "properties": own.PROPERTIES | models.keys() | defs["setting"]["properties"],
-    }
-    yield from _schema_problems(path, schema, block)
-
-
-def _figure_schema_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]:
-    kinds = figures.kinds()
-    kind = _chosen(block, "kind", "panel")
-    if kind not in kinds:
-        text = f"there is no kind {kind!r}; use one of {', '.join(kinds)}"
-        yield Problem((*path, "kind"), text)
-        return
-    common = defs["figure"]["properties"]
-    for key in sorted(set(block) - {*common, *kinds[kind].properties}, key=str):
-        others = [name for name, other in kinds.items() if key in other.properties]
-        if key in kinds:
-            yield Problem((*path, key), f"is a kind of figure; write kind: {key}")
-        elif others:
-            fix = f"is for kind {' or '.join(others)}; put it in the entry of one, or remove it"
-            yield Problem((*path, key), fix)
-        else:
-            known = ", ".join([*common, *kinds[kind].properties])
-            yield Problem(path, f"unknown key {key!r}; known are {known}")
-    for key in kinds[kind].required:
-        if key not in block:
-            yield Problem((*path, key), f"is missing; {kind} needs it")
-    schema = {**defs["figure"], "$defs": defs, "properties": common | kinds[kind].properties}
-    yield from _schema_problems(path, schema, block)
-
-
-def _chosen(block: Block, key: str, default: str) -> str:
-    """The value, or the default if it is no text, which the schema reports."""
-    value = block.get(key, default)
-    return value if isinstance(value, str) else default
-
-
-def blocks(raw: Block, key: str) -> list[tuple[str, Block]]:
-    """Blocks by name, without entries that are no blocks, which the schema reports."""
-    found = raw.get(key)
-    if not isinstance(found, Mapping):
-        return []
-    return [(name, block) for name, block in found.items() if isinstance(block, Mapping)]
-
-
-def setting_problems(setting: Setting, block: Block) -> list[str]:
-    """Problems found by its source and its models; it was read from `block`."""
-    name, source = setting.name, sources.blocks()[setting.source]
-    found = []
+def source_problems(setting: Setting) -> list[str]:
+    """Problems that a setting's source finds in its block."""
+    source = sources.blocks()[setting.source]
     if hasattr(source, "problems"):
-        found += source.problems(name, setting.block, setting.n)
-    else:
-        try:
-            source.make_spec(name, setting.block)
-        except InputError as error:
-            found += error.problems
-    for curve in setting.curves:
-        if curve.model_class.engine not in source.ENGINES:
-            if curve.layers > 1:
-                fix = "serves models of one layer; use layers: [1]"
-                found.append(f"settings.{name}.layers: a {setting.source} {fix}")
-            else:
-                served = [
-                    model.name
-                    for model in models.modules().values()
-                    if model.supports_depth(1) and model.engine in source.ENGINES
-                ]
-                fix = f"cannot serve {curve.model}; use {' or '.join(sorted(served))}"
-                found.append(f"settings.{name}.models: a {setting.source} {fix}")
-            break
+        return source.problems(setting.name, setting.block, setting.n)
+    try:
+        source.make_spec(setting.name, setting.block)
+    except InputError as error:
+        return error.problems
+    return []
+
+
+def setting_problems(setting: Setting, block: Block) -> Iterator[Problem]:
+    """Problems of what a setting trains; it was read from `block`."""
+    for found in (
+        _engine_problems(setting),
+        _arm_problems(setting, block),
+        _size_problems(setting),
+    ):
+        yield from (Problem(("settings", setting.name, key), text) for key, text in found)
+
+
+def _engine_problems(setting: Setting) -> Iterator[tuple[str, str]]:
+    """The first curve whose model sees contexts in a way that the source does not serve."""
+    engines = sources.blocks()[setting.source].ENGINES
+    curve = next((c for c in setting.curves if c.model_class.engine not in engines), None)
+    if curve is None:
+        return
+    if curve.layers > 1:
+        yield "layers", f"a {setting.source} serves models of one layer; use layers: [1]"
+        return
+    one_layer = (model for model in models.modules().values() if model.supports_depth(1))
+    served = sorted(model.name for model in one_layer if model.engine in engines)
+    yield "models", f"a {setting.source} cannot serve {curve.model}; use {' or '.join(served)}"
+
+
+def _arm_problems(setting: Setting, block: Block) -> Iterator[tuple[str, str]]:
     trained = {curve.arm for curve in setting.curves}
-    for arm in block.get("arms", ()):
-        if arm not in trained and trained:
-            text = f"no model of the setting has {arm}; remove it"
-            found.append(f"settings.{name}.arms: {text}")
     if not trained:
         reason = setting.unsupported(setting.arms[0])
-        text = f"the {setting.model} model {reason}; add another arm"
-        found.append(f"settings.{name}.arms: {text}")
-    return found + [f"settings.{name}.{key}: {text}" for key, text in _size_problems(setting)]
+        yield "arms", f"the {setting.model} model {reason}; add another arm"
+        return
+    for arm in block.get("arms", ()):
+        if arm not in trained:
+            yield "arms", f"no model of the setting has {arm}; remove it"
 
 
 def _size_problems(setting: Setting) -> Iterator[tuple[str, str]]:
@@ -224,10 +108,10 @@ def _size_problems(setting: Setting) -> Iterator[tuple[str, str]]:
     for key in setting.sizes:
         able = sorted({model.name for model in found if key in model.keys})
         if not set(able) & set(setting.models):
-            yield key, f"is of {' or '.join(able)}; add it to models, or remove this"
+            yield key, f"is a key of {' or '.join(able)}; add it to models, or remove this"
     if not any(models.find(setting.model, depth) for depth in setting.layers):
         depths = [depth for depth in (1, 2) if models.find(setting.model, depth)]
-        yield "layers", f"there is no {setting.model} of so many; use layers: [{depths[0]}]"
+        yield "layers", f"there is no {setting.model} with so many; use layers: [{depths[0]}]"
     yield from dict.fromkeys(p for curve in setting.curves for p in curve.build().problems())
 
 
@@ -295,7 +179,7 @@ FIXES = {
 
 
 def size_problems(config: Config, settings: Iterable[Setting]) -> Iterator[Problem]:
-    """What needs more memory than a job can have, in the active protocol."""
+    """Settings whose training by the active protocol needs more memory than a job can have."""
     for setting in settings:
         asked = jobs.mem_mb(config.protocol, setting)
         if asked > jobs.MOST_MB:

@@ -1,4 +1,4 @@
-"""Comparisons of trained curves: on the scoreboard, with bounds, and in the explorer."""
+"""Comparisons of trained curves: on the scoreboard, with bounds and optima, in the explorer."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def modules(config: Config, setting: str) -> list[str]:
 
 
 def mem_mb(setting: Setting) -> int:
-    """Memory, which grows with d by several copies of a chunk of Gram matrices."""
+    """Memory: several copies of a chunk of Gram matrices, which grow with d."""
     dim, _ = setting.shape
     return 1500 + round(6 * 4 * grams_at_a_time(dim) * (dim + 1) ** 2 / 1e6)
 

@@ -1,9 +1,9 @@
-"""The time of a training job, from the arithmetic of its sizes: for its request and its priority.
+"""The time of a training job, from the arithmetic of its sizes, for its request and its priority.
 
 Models trained on batches have a pace, `contexts_per_minute`, measured at d = 10, up to three layers
-and the lengths below; the time of a context is proportional to the number of weights that it meets,
-times its tokens where each of them meets them; in linear attention of more than three layers, times
-three for each. One layer costs, with D = d + 1 and P = D(D + 1)/2,
+and the lengths below; a context's time is proportional to the number of weights, times the number
+of its tokens if weights are applied to each, and times three for each layer of linear attention
+beyond three. One layer costs, with D = d + 1 and P = D(D + 1)/2,
 
     a step of a seed on the exact gradient     D³ + K D²
     more, on batches or a table                K P²

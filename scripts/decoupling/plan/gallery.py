@@ -1,4 +1,4 @@
-"""What the gallery says of each figure: what to see, and what it costs to train."""
+"""The gallery's entries: what to see in each figure, and what its training costs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SENTENCE = re.compile(r"(?<=[.?])\s+(?=[A-Z(])")
 
 
 def entries(config: Config) -> list[dict[str, Any]]:
-    """A figure each, by section: its title, a sentence and core-minutes of training, which are None
-    where they are not known, and 0 where nothing is trained."""
+    """An entry per figure, by section: title, a sentence, and core-minutes of training (None if not
+    known, 0 if nothing is trained)."""
     found = [
         {
             "figure": name,
@@ -38,7 +38,7 @@ def first_sentences(caption: str) -> str:
 
 
 def core_minutes(config: Config, curves: Iterable[Curve]) -> float | None:
-    """Of training the settings of these curves at all their n, as archived."""
+    """Archived core-minutes of training these curves' settings at all n; None if not known."""
     kept = config.archive.trained.get(config.protocol.name, {})
     settings = {curve.setting.partition(".fold")[0] for curve in curves}
     costs = [kept.get(name, {}).get("core_minutes") for name in settings]

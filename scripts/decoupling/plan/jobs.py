@@ -148,7 +148,7 @@ def mem_mb(protocol: Protocol, setting: Setting) -> int:
 
 
 def growing_mb(protocol: Protocol, setting: Setting) -> dict[str, int]:
-    """The part that grows, by the key that one would change to need less."""
+    """The part that grows with sizes, by the key whose change would reduce it."""
     dim, tasks = setting.shape
     runs = setting_runs(protocol, setting)
     recipes = [run.recipe for run in runs if run.recipe.batch_size != "exact"]
@@ -158,8 +158,8 @@ def growing_mb(protocol: Protocol, setting: Setting) -> dict[str, int]:
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * batch / 1e6 if sequences else 0
     deep = any(curve.layers > 1 for curve in setting.curves)
     grams = (dim + 1) ** 2 * 4 * 5 * batch / 1e6 if deep else 0  # a batch, and what it is made of
-    # In one layer: a dozen matrices of every seed and task; and of batches the fourth moments, with
-    # tables on the way to them, four a task, or six copies of what is packed of Gram matrices.
+    # In one layer: a dozen matrices per seed and task; with batches also their fourth moments, by
+    # way of tables, four per task, or six copies of the packed Gram matrices.
     matrices = 12 * (protocol.job_size(setting.curves) + tasks) * (dim + 1) ** 2 * 8 / 1e6
     seen = 0.0
     if any(run.curve.model_class.exact() and run.recipe.batch_size != "exact" for run in runs):
@@ -188,7 +188,7 @@ def bayes_mb(setting: Setting) -> int:
 
 
 def theory_minutes(setting: Setting) -> float:
-    """Twice what it was measured to take: 0.6 s an n with d = 100, 2.3 s with 20 tasks instead of
+    """Twice the measured time: 0.6 s an n with d = 100, 2.3 s with 20 tasks instead of
     two, 3.3 s with d = 200."""
     dim, tasks = setting.shape
     return len(setting.n) * 4e-7 * tasks * (dim + 1) ** 3 / 60
@@ -204,13 +204,13 @@ COMPUTED = {"theory": (theory_mb, theory_minutes), "bayes": (bayes_mb, bayes_min
 
 
 def is_large(table: str, setting: Setting) -> bool:
-    """Whether a table that is computed is too much for a login node."""
+    """Whether computing a table is too much for a login node."""
     asked_mb, minutes = COMPUTED[table]
     return minutes(setting) > LIGHT_MINUTES or asked_mb(setting) > LIGHT_MB
 
 
 def computed(config: Config, table: str, large: bool) -> list[str]:
-    """The settings whose mixture's table is large, or is not."""
+    """Settings of a mixture whose table is large, or is not."""
     return [name for name in mixtures(config) if is_large(table, config.settings[name]) == large]
 
 

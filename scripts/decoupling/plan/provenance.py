@@ -1,4 +1,4 @@
-"""What the workflow says of where a figure comes from; its job adds the rest
+"""The part of a figure's provenance that the config knows; its job adds the rest
 (`figures.provenance`)."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .jobs import canonical_json, mixture
 
 
 def of_figure(config: Config, figure: str) -> str:
-    """Settings and recipes of a figure as they are used."""
+    """A figure's settings and recipes, as they are used."""
     drawn = config.figures[figure]
     curves = drawn.curves(config)
     named = {name for names in drawn.needs(config).values() for name in names}
@@ -28,7 +28,7 @@ def of_figure(config: Config, figure: str) -> str:
 
 
 def of_curves(config: Config, settings: Iterable[str], curves: Iterable[Curve], kind: str) -> str:
-    """The same of these settings, and of what is trained for them."""
+    """The same for these settings and curves."""
     recipes: dict[str, dict[str, Any]] = {}
     named = set(settings)
     for curve in dict.fromkeys(curves):
@@ -53,8 +53,8 @@ def _results(config: Config) -> str:
 
 
 def _as_used(setting: Setting) -> dict[str, Any]:
-    """A setting's keys with the defaults filled in. Its numbers are those of the spec, in short
-    where that can be said: however the config writes them, so that nothing is redrawn for that."""
+    """A setting's keys with the defaults filled in. Its numbers are the spec's, in short form if
+    there is one: the way the config writes them redraws nothing."""
     found = {key: getattr(setting, key) for key in KEYS} | dict(setting.sizes)
     if not hasattr(sources.blocks()[setting.source], "make_spec"):
         return found | dict(setting.block)

@@ -17,6 +17,7 @@ from ..config.protocols import Protocol
 from ..config.settings import Block, Setting
 from ..errors import InputError
 from . import checks
+from .schema import blocks, problems
 
 
 def load(
@@ -32,13 +33,14 @@ def load(
     """
     if lines := [*checks.model_problems(), *checks.arm_problems()]:
         raise InputError(lines)
-    found = checks.schema_problems(raw, schema)
+    found = problems(raw, schema)
     broken = {problem.path[:2] for problem in found}
     settings, lines = {}, sorted(map(str, found))
-    for name, block in checks.blocks(raw, "settings"):
+    for name, block in blocks(raw, "settings"):
         if ("settings", name) not in broken:
             settings[name] = Setting.read(name, block)
-            lines += checks.setting_problems(settings[name], block)
+            lines += checks.source_problems(settings[name])
+            lines += map(str, checks.setting_problems(settings[name], block))
     if lines:
         raise InputError(lines)
     protocols = {name: Protocol.read(name, block) for name, block in raw["protocols"].items()}
@@ -67,12 +69,12 @@ def of_clone(root: Path) -> dict[str, Any]:
 
 def _figures(raw: Block, settings: Mapping[str, Setting]) -> dict[str, figures.Figure]:
     """Figures by name, sorted. A setting without an entry gets a panel, or its source's kind."""
-    blocks = {checks.SCOREBOARD: {"kind": "scoreboard", "section": "Scoreboard"}}
-    blocks |= {name: _own_figure(setting) for name, setting in settings.items()}
-    blocks |= dict(raw.get("figures") or {})
+    listed = {checks.SCOREBOARD: {"kind": "scoreboard", "section": "Scoreboard"}}
+    listed |= {name: _own_figure(setting) for name, setting in settings.items()}
+    listed |= dict(raw.get("figures") or {})
     return {
-        name: figures.kinds()[blocks[name].get("kind", "panel")](name, blocks[name])
-        for name in sorted(blocks)
+        name: figures.kinds()[listed[name].get("kind", "panel")](name, listed[name])
+        for name in sorted(listed)
     }
 
 

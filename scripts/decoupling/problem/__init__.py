@@ -1,1 +1,1 @@
-"""What is to be learned: task mixtures, and what a context of one is to a model."""
+"""Task mixtures, their contexts, and what models see of these."""

@@ -1,8 +1,8 @@
 """Exact moments of Gaussian data: all of the population's contexts, "batch size ∞".
 
 Given β, the Gram matrix S of a context is Wishart(n, Ω), and Ω = [Σx, Σxβ; βᵀΣx, r] with
-r = βᵀΣxβ + σ² is affine in v = [Σxβ; r]. So the mean of Ω and the covariances of v with β and
-itself say all that the risk needs: D × D numbers a task, and no table of fourth moments of S. For a
+r = βᵀΣxβ + σ² is affine in v = [Σxβ; r]. So the risk needs only the mean of Ω and the covariances
+of v with β and itself: D × D numbers a task, and no table of fourth moments of S. For a
 readout a = [a_x; α], with b = [a_x; 0], the last unit vector e, C = Cov(v) and m = E[Ω]a:
 
 * Ωa varies with αv + e(bᵀv), so Cov(Ωa) = α²C + α(Cb eᵀ + e bᵀC) + (bᵀCb)eeᵀ;
@@ -28,7 +28,7 @@ from .one_layer import Features, OneLayer, by_sigma_x, unless_identity
 
 @dataclass(frozen=True, eq=False)
 class GaussianMoments:
-    """Of a mixture's Gram matrices and tasks; tasks come first."""
+    """Moments of a mixture's Gram matrices and β, by task."""
 
     n: int
     weights: np.ndarray  # π: [K]
@@ -151,7 +151,7 @@ class GaussianMoments:
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """Of readouts and prompts: [K, seeds, D], or 1 for D."""
+    """Products with readouts and prompts: [K, seeds, D], or 1 for D."""
 
     readouts: np.ndarray
     last: np.ndarray  # α
@@ -163,7 +163,7 @@ class _Parts:
 
 
 def population_moments(mix: TaskMixture, n: int, scale: float = 1.0) -> GaussianMoments:
-    """Of S times a scale."""
+    """Moments of a mixture, with S times a scale."""
     omega, beta_cov, label_cov = label_moments(mix)
     return GaussianMoments(
         n, mix.weights, scale * omega, scale * beta_cov, scale**2 * label_cov, n * scale * omega,

@@ -64,12 +64,12 @@ class GramSampler:
             mean = np.float32(mean_scale) * self._mix.means[k].astype(np.float32)
             white = normals(rng, dim, count)
             factor = normals(rng, entries, count), diagonal(rng, n, dim + 1, count)
-            widened = ImportanceContexts(rng, n, white, *factor) if importance else None
+            drawn = ImportanceContexts(rng, n, white, *factor) if importance else None
             beta = mean[:, None] + self._chol_cov[k] @ white
             packed = pack_grams(self._chol_x, self._noise, beta, *factor)
-            if widened:
-                widened.move(packed, self._chol_x, self._noise, beta)
-                batch.weights.append(widened.weights.astype(np.float32))
+            if drawn:
+                drawn.move(packed, self._chol_x, self._noise, beta)
+                batch.weights.append(drawn.weights.astype(np.float32))
             batch.packed.append(packed)
             batch.betas.append(beta)
         return batch

@@ -22,7 +22,8 @@ Arrays = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """How large standard units are in others: the data's, unless it is inverted."""
+    """Standard units, measured in the data's (its inverse: the data's, measured in standard
+    ones)."""
 
     tokens: float  # n
     features: np.ndarray  # L: [d, d], lower triangular

@@ -1,8 +1,8 @@
-"""Numbered random streams, so that every batch can be made again from what it is called.
+"""Numbered random streams, so that every batch can be drawn again from its numbers.
 
 A stream belongs to the numbers of a mixture (not to its name), to n and to a purpose; it is a
-sequence of generators, one per batch. The numbers of the purposes are part of the results: new
-ones are added, none is changed (7 was for races).
+sequence of generators, one per batch. The numbers of the purposes are part of the results: new ones
+are added, none is changed (7 is no longer used).
 """
 
 from __future__ import annotations

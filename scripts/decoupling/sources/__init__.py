@@ -1,9 +1,9 @@
 """Sources of contexts.
 
 A source is a folder with two modules: `block` makes a spec from a block in the config, and
-`contexts` makes the data that engines train on from a spec. An edit to `block` retrains nothing.
+`contexts` makes from a spec the data that engines train on. An edit to `block` retrains nothing.
 
-`block` has PROPERTIES and REQUIRED, its keys; ENGINES, which it serves; and
+`block` has PROPERTIES and REQUIRED, its keys; ENGINES, those that it serves; and
 
     shape(block)                       (d, K)
     make_spec(name, block)             a TaskMixture; theory and the Bayes-optimal risk assume that

@@ -1,4 +1,4 @@
-"""Random mixtures: how far closed forms lie above the numerical optimum where nobody chose means.
+"""Random mixtures, to see how far closed forms lie above the numerical optimum in general.
 
 Mixture i of a seed, whichever others are drawn: K and d uniform on 1 … 4 and 1 … 8; weights
 Dirichlet(5, …, 5); entries of the means N(0, 1); Σx and every Σ_k with random axes and eigenvalues

@@ -35,7 +35,7 @@ class Checkpoint:
         return time.monotonic() - self._saved_at >= self.every_seconds
 
     def save(self, progress: Mapping[str, Any], arrays: Arrays) -> None:
-        """`progress` is whatever JSON can say; no array is named `text`."""
+        """`progress` is anything that JSON can hold; no array is named `text`."""
         text = json.dumps({"stamp": self.stamp, "progress": progress})
         with atomic_path(self.path) as temporary, temporary.open("wb") as file:
             np.savez(file, text=np.array(text), **arrays)

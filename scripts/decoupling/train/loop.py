@@ -32,8 +32,8 @@ CHECK_EVERY = 100  # iterations between looks at divergence
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What the reported runs leave: a row per (run, seed) with its test risk, and per
-    (run, parameter) with the values of the block's best seed."""
+    """Results of the reported runs: a row per (run, seed) with its test risk, and a row per (run,
+    parameter) with the values of the block's best seed."""
 
     rows: list[dict[str, Any]]
     parameters: list[dict[str, Any]]
@@ -48,8 +48,8 @@ def train(
     device: str = "cpu",
     threads: int = 1,
 ) -> Trained:
-    """Train every run for a block of seeds. A run that is fine-tuned needs its model's `plain`
-    among the others."""
+    """Train every run for a block of seeds. A fine-tuned run needs its model's `plain` among the
+    others."""
     job = _Job(contexts, seeds, checkpoint)
     states: dict[str, TrainState] = {}
     for name, standardised in dict.fromkeys(map(_data_of, runs)):
@@ -74,7 +74,7 @@ def train(
 
 
 def _tests(states: Sequence[TrainState]) -> dict[TrainState, RiskEstimate]:
-    """Those on the same held-out contexts are tested together, so that these are drawn once."""
+    """States with the same held-out contexts are tested together, so that these are drawn once."""
     alike: dict[tuple[Any, int], list[TrainState]] = {}
     for state in states:
         alike.setdefault((state.engine, state.run.recipe.test_contexts), []).append(state)
@@ -91,12 +91,12 @@ def _data(state: TrainState, stream: Stream, iteration: int) -> Any:
 
 
 def _data_of(run: Run) -> tuple[str, bool]:
-    """What runs have to have in common to see the same data: the engine, and standard units."""
+    """What decides the data that a run sees: the engine, and whether units are standard."""
     return run.curve.model_class.engine, run.standardised
 
 
 def _owner(run: Run) -> tuple[str, int]:
-    """Whose weights a run has."""
+    """The model and depth whose weights a run has."""
     return run.curve.model, run.curve.layers
 
 
@@ -108,14 +108,14 @@ class _Job:
         saved = checkpoint.load() if checkpoint else None
         self.progress, self.saved = saved or ({"finished": []}, {})
         self.finished: dict[str, list[TrainState]] = {}
-        self.plain: dict[tuple[str, int], TrainState] = {}  # by whose weights they are
+        self.plain: dict[tuple[str, int], TrainState] = {}  # by model and depth
 
     @cached_property
     def scaling(self) -> Scaling:
         return Scaling.of(self.contexts.spec, self.contexts.n)
 
     def start(self, run: Run, engine: Any, plain: TrainState | None = None) -> TrainState:
-        """Fine-tuning has the weights, and the seeds, with which `plain` came to its end."""
+        """Fine-tuning starts from the final weights of `plain`, for its surviving seeds."""
         shape = self.contexts.spec.dim, self.contexts.spec.tasks
         scaling = self.scaling if run.standardised else None
         if plain is None:
@@ -147,7 +147,7 @@ class _Job:
         self.finished[name] = states
 
     def _restore(self, name: str, states: Sequence[TrainState], iterations: int) -> int:
-        """Put the states where the checkpoint has them; at which iteration that is."""
+        """Restore the states from the checkpoint; returns the iteration to go on from."""
         if name in self.progress["finished"]:
             first = iterations
         elif self.progress.get("stage") == name:

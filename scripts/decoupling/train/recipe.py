@@ -43,7 +43,7 @@ class Recipe:
         "exact (linear attention of one layer only), or the number of contexts in a batch",
         {"oneOf": [{"const": "exact"}, WHOLE]},
     )
-    iterations: int = _arm_key(20_000, "Steps; fine-tuned arms have as many again", WHOLE)
+    iterations: int = _arm_key(20_000, "Steps; fine-tuned arms take as many again", WHOLE)
     lr: float = _arm_key(1e-3, "Learning rate (the peak, with a schedule)", POSITIVE)
     schedule: str = _arm_key(
         "constant", "constant, or cosine from lr to 0", {"enum": ["constant", "cosine"]}
@@ -72,7 +72,7 @@ class Recipe:
     )
     batch_growth: float = _key(
         1.0,
-        "Size of the last batch as a multiple of the first, which `batch_size` is",
+        "Size of the last batch as a multiple of the first (`batch_size`)",
         {"type": "number", "minimum": 1},
     )
     halve_at: tuple[float, ...] = _arm_key(
@@ -102,21 +102,22 @@ class Recipe:
         return self.lr
 
     def batch_at(self, iteration: int) -> int:
-        """Grows evenly in proportion, to a multiple of BATCH_STEP."""
+        """The size of a batch. It grows geometrically, and is rounded to a multiple of
+        BATCH_STEP."""
         if self.batch_growth == 1:
             return self.batch_size
         size = self.batch_size * self.batch_growth ** (iteration / self.iterations)
         return max(1, round(size / BATCH_STEP)) * BATCH_STEP
 
     def data_at(self, iteration: int) -> tuple[int | None, float, bool]:
-        """What an engine is asked for: the contexts of a batch, None for the exact gradient; the
-        scale of the means; whether they are importance-sampled."""
+        """What to ask an engine for: the contexts in a batch (None: the exact gradient), the scale
+        of the means, and whether contexts are importance-sampled."""
         size = None if self.batch_size == "exact" else self.batch_at(iteration)
         return size, self.mean_scale_at(iteration), self.importance_sampling
 
     @property
     def contexts(self) -> float:
-        """In all batches of a run, about."""
+        """The approximate number of contexts in all batches of a run."""
         mean = (self.batch_growth - 1) / math.log(self.batch_growth) if self.batch_growth > 1 else 1
         return self.iterations * self.batch_size * mean
 
@@ -127,11 +128,12 @@ class Recipe:
 
     @property
     def has_running_risk(self) -> bool:
-        """Whether anything asks for it."""
+        """Whether anything uses the running risk."""
         return bool(self.halve_at) or self.clip_ratio is not None
 
     def mean_scale_at(self, iteration: int) -> float:
-        """Grows linearly, in steps so that exact moments need not be made anew every time."""
+        """The scale of the means. It grows linearly, in steps, so that exact moments are not
+        recomputed at every iteration."""
         progress = iteration / (self.means_warmup * self.iterations) if self.means_warmup else 1.0
         return min(1.0, math.floor(progress * CONTINUATION_STAGES) / CONTINUATION_STAGES)
 
@@ -151,7 +153,7 @@ class Run:
 
     @property
     def standardised(self) -> bool:
-        """Whether it is trained in standard units, which not every model has."""
+        """Whether it is trained in standard units, which not every model supports."""
         return self.recipe.standard_units and self.curve.model_class.has_standard()
 
     @property

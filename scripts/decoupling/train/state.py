@@ -89,7 +89,7 @@ class TrainState:
 
     @property
     def label_power(self) -> float:
-        """What a risk of 1 is in the data's units."""
+        """A risk of 1, in the data's units."""
         return 1.0 if self.scaling is None else self.scaling.label**2
 
     def step(self, iteration: int, data: Any) -> np.ndarray:
@@ -108,8 +108,8 @@ class TrainState:
         return risks
 
     def _clip(self, most: np.ndarray) -> None:
-        """Cut longer gradients to `most`, [running seeds]. In double precision: the square of what
-        brings a seed back from far away can be more than single precision has."""
+        """Shorten gradients to `most`, [running seeds], at most. In double precision: the square of
+        a gradient that brings a seed back from far away can overflow single precision."""
         lengths = np.linalg.norm(self.engine.to_numpy(self.grad).astype(float), axis=1)
         self.grad *= self.engine.from_numpy((most / lengths).clip(max=1)[:, None])
 
@@ -126,8 +126,8 @@ class TrainState:
 
         That is the geometric mean of the last batches' risks, each measured before the seed learned
         from it: contexts that all seeds have in common and none has seen. At a single moment the
-        last steps' accidents would decide. The seeds' numbers decide who is compared with whom, not
-        the job they are in.
+        accidents of the last steps would decide. Groups depend on the seeds' numbers, not on the
+        job they are in.
         """
         ruined = ~np.isfinite(self.engine.to_numpy(self.theta)).all(1)
         self.note_divergence(iteration, np.where(ruined, np.nan, self.log_risk))
@@ -145,7 +145,7 @@ class TrainState:
         log.info("%s: %d seeds go on from iteration %d", self.run.key, len(kept), iteration)
 
     def _keep(self, places: np.ndarray) -> None:
-        """Only these of the running seeds."""
+        """Keep only these of the running seeds."""
         self.running, self.log_risk = self.running[places], self.log_risk[places]
         optimiser_state, frozen = (
             {name: value[places] for name, value in arrays.items()}
@@ -154,8 +154,8 @@ class TrainState:
         self._hold(self.theta[places], self.grad[places], optimiser_state, frozen)
 
     def best(self, test: RiskEstimate) -> tuple[int, dict[str, np.ndarray]] | None:
-        """The running seed with the least selection risk, and its parameters in the data's units;
-        of those that count as ok."""
+        """The running seed with the least selection risk of those that count as ok, and its
+        parameters in the data's units."""
         usable = np.isfinite(test.report) & (self.diverged_at[self.running] < 0)
         if not usable.any():
             return None

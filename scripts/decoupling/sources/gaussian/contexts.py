@@ -15,7 +15,7 @@ from ...problem.sequences import SequenceBatch, SequenceSampler
 
 
 class GaussianContexts:
-    """What training asks a source for; `spec` has its name and numbers."""
+    """A mixture's contexts, as training asks for them."""
 
     def __init__(self, spec: TaskMixture, n: int, scale: float = 1.0) -> None:
         """Gram matrices are multiplied by `scale`."""
@@ -38,7 +38,7 @@ class GaussianContexts:
     def importance_batch(
         self, stream: int, index: int, size: int, mean_scale: float = 1.0
     ) -> GramBatch:
-        """With more contexts of the kinds that errors of deep models depend on, and weights."""
+        """Importance-sampled for deep models, with weights."""
         return self._grams(stream).batch(index, size, mean_scale, importance=True)
 
     def sequences(

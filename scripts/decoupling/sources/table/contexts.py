@@ -1,4 +1,4 @@
-"""Contexts of a fold's training units, at one n: their moments, the query's x among them."""
+"""Contexts of a fold's training units, at one n: their moments, which include the query."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tokens import Contexts
 
 
 class TableContexts:
-    """What training asks a source for; `spec` has its name and numbers."""
+    """A fold's contexts, as training asks for them."""
 
     def __init__(self, spec: TaskMixture, contexts: Contexts, n: int, scale: float = 1.0) -> None:
         """Gram matrices are multiplied by `scale`."""
@@ -38,7 +38,7 @@ class TableContexts:
         return self._moments(np.arange(len(self._grams)))
 
     def _moments(self, chosen: np.ndarray) -> list[RawMoments]:
-        """Per task, of these contexts; a task that is not among them has moments 0."""
+        """Moments of these contexts by task; they are 0 for a task that has none."""
         contexts = self._contexts
         by_task = [chosen[contexts.task[chosen] == k] for k in range(self.spec.tasks)]
         return [
@@ -47,12 +47,12 @@ class TableContexts:
         ]
 
     def moments(self, mean_scale: float = 1.0) -> QueryMoments:
-        """With a mean scale s below 1, of the labels y − (1 − s)xᵀμ_k: then β has mean sμ_k."""
+        """With a mean scale s below 1, labels are y − (1 − s)xᵀμ_k, so that β has mean sμ_k."""
         return self._assembled(self._raw, mean_scale)
 
     def batch_moments(self, stream: int, index: int, size: int, mean_scale: float) -> QueryMoments:
         """Moments of contexts drawn from those of the training units, with repetition."""
-        rng = generator(self.spec, self.n, Stream(stream), 1 + index)  # 0 has drawn the contexts
+        rng = generator(self.spec, self.n, Stream(stream), 1 + index)  # 0 drew the contexts
         return self._assembled(self._moments(rng.integers(len(self._grams), size=size)), mean_scale)
 
     def _assembled(self, raw: list[RawMoments], mean_scale: float) -> QueryMoments:

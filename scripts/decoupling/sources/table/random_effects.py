@@ -2,8 +2,8 @@
 
 A unit u of group k has y = Xβ_u + ξ with β_u ~ N(μ_k, Σ_k) and ξ ~ N(0, σ²I); σ² is common to all
 groups. Estimated by the EM algorithm, whose covariances stay positive definite, with leaps between
-its steps; a unit may have fewer rows than coefficients, or features that do not vary in it. It
-enters only through XᵀX, Xᵀy, yᵀy and its degrees of freedom. A unit of weight w counts as w
+its steps; a unit may have fewer rows than coefficients, or features that do not vary in it. Units
+enter only through XᵀX, Xᵀy, yᵀy and their degrees of freedom. A unit of weight w counts as w
 identical units.
 """
 

@@ -91,8 +91,8 @@ def split(units: Sequence[Unit], folds: int, fold: int) -> Split:
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """x and y, less their means over all rows, over their standard deviations in the group; if
-    tokens are differences of rows, over those within units."""
+    """Standardises x and y: less their means over all rows, over their standard deviations in the
+    group (within units, if tokens are differences of rows)."""
 
     x_mean: np.ndarray  # [features]
     y_mean: float

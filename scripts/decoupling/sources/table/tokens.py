@@ -30,7 +30,7 @@ class Contexts:
         return self.y[:, -1]
 
     def rescaled(self, scaling: Scaling) -> Contexts:
-        """x and y in other units, whose Lx and sy they are."""
+        """The contexts with Lx for x and sy for y."""
         x, y = self.x @ scaling.features.T, scaling.label * self.y
         return Contexts(x, y, self.unit, self.task)
 

@@ -5,7 +5,7 @@ of its options, which are keys of a recipe; and
 
     update(theta, state, grad, rates, lr, step, **options)
 
-which makes step number `step` (from 1) in place, of NumPy's arrays or torch's. `theta`, `grad` and
+which makes step number `step` (from 1) in place, on NumPy's arrays or torch's. `theta`, `grad` and
 all of `state`, which is zero at first, are [seeds, parameters]; `rates`, [1, parameters], are the
 parameters' learning rates as multiples of `lr`. The workflow imports all of them when it starts.
 """
