@@ -27,9 +27,9 @@ def results(folder: Path) -> dict[str, Any]:
     return {path.stem: READERS[path.suffix](path) for path in paths if path.suffix in READERS}
 
 
-def recipes(folder: Path) -> dict[str, str]:
+def written(folder: Path) -> dict[str, str]:
     """Archived tables of recipes, already in Markdown."""
-    return {path.stem: path.read_text() for path in sorted(folder.glob("recipe*.md"))}
+    return {path.stem: path.read_text() for path in sorted(folder.glob("[!R]*.md"))}
 
 
 def fill(page: Path, text: str, made: dict[str, str]) -> str:
@@ -56,7 +56,7 @@ def main(
     texts = {path: path.read_text() for path in pages}
     if problems := unmarked(texts.values(), TABLES):
         raise InputError(problems)
-    made = recipes(archive) | {name: table(data) for name, table in TABLES.items()}
+    made = written(archive) | {name: table(data) for name, table in TABLES.items()}
     found = dict(zip(output, (fill(path, text, made) for path, text in texts.items()), strict=True))
     found |= {csv / name: text for name, text in csv_files(data).items()}
     for path, text in found.items():
