@@ -14,7 +14,7 @@ from decoupling.files import atomic_path
 from PIL import Image
 
 WIDTH = 1000  # pixels, twice those of a page's column
-COLOURS = 64
+COLOURS = 256
 
 HEAD = """# Gallery
 
@@ -43,7 +43,9 @@ def shrink(path: Path, output: Path) -> None:
     if opaque.width > WIDTH:
         opaque = opaque.resize((WIDTH, height), Image.Resampling.LANCZOS)
     with atomic_path(output) as temporary:
-        opaque.quantize(COLOURS, dither=Image.Dither.NONE).save(temporary, optimize=True)
+        # of all methods the one that keeps the colours of small markers
+        few = opaque.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        few.save(temporary, optimize=True)
 
 
 @cli.command
