@@ -105,8 +105,3 @@ def test_agreement_and_gains_in_the_docs(table: pd.DataFrame):
     gains = ["0.300 to 0.300", "0.300 to 0.300", "67% to 67%"]
     assert good == ["good", "1.0200 ± 0.0100", *within, *gains]
     assert bad[1] == "1.3000 ± 0.0100: fails"
-
-
-def test_baselines_in_the_docs(table: pd.DataFrame):
-    row = ["good", "5", "0.500", "0.400", "0.500", "0.700", "2.000"]  # BLUP first
-    assert made("baselines", real=table)[0] == row
