@@ -64,7 +64,7 @@ def main() -> None:
         best, cells = optima(mix, n), []
         for arm in SHOWN:
             least = min(row["risk"] for row in rows if row["arm"] == arm)
-            cells.append(f"{100 * (least / best[arm] - 1):+z.2f}%")
+            cells.append(f"{100 * (least / best[arm] - 1):+z.2f}%".replace("-", "−"))
         print(f"| {d} | {tasks} | {'yes' if isotropic else 'no'} | {n} |", " | ".join(cells), "|")
 
 
