@@ -36,6 +36,7 @@ def test_every_figure_is_in_it_with_its_cost():
     assert entries["rates"]["core_minutes"] == 0
     kept = config.archive.trained["laptop"]["figA2b"]["core_minutes"]
     assert entries["figA2b"]["core_minutes"] == round(sum(kept.values()), 1)
+    assert entries["scoreboard"]["core_minutes"] > entries["figA2"]["core_minutes"]
     assert all(entry["sentence"] for entry in entries.values())
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..config import Config
+from ..figures import Figure
 from ..models.curve import Curve
+from .comparisons import scored_curves
 
 ENOUGH = 80  # letters, to say what there is to see
 SENTENCE = re.compile(r"(?<=[.?])\s+(?=[A-Z(])")
@@ -22,7 +24,7 @@ def entries(config: Config) -> list[dict[str, Any]]:
             "section": figure.block.get("section", "Own settings"),
             "title": figure.report_label,
             "sentence": first_sentences(figure.block.get("caption", figure.label)),
-            "core_minutes": core_minutes(config, figure.curves(config)),
+            "core_minutes": core_minutes(config, trained(figure, config)),
         }
         for name, figure in config.figures.items()
     ]
@@ -35,6 +37,13 @@ def first_sentences(caption: str) -> str:
     while len(said) < ENOUGH and rest:
         said += f" {rest.pop(0)}"
     return said
+
+
+def trained(figure: Figure, config: Config) -> Iterable[Curve]:
+    """Curves whose training a figure needs; its scoreboard has more than the heat map draws."""
+    if "scoreboard" in figure.needs(config):
+        return scored_curves(config)
+    return figure.curves(config)
 
 
 def core_minutes(config: Config, curves: Iterable[Curve]) -> float | None:
