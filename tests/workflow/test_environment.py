@@ -12,7 +12,8 @@ from .conftest import ROOT
 
 PIP_NAME = {"matplotlib-base": "matplotlib", "pytorch-cpu": "torch"}
 MODULE = {"markdown_it_py": "markdown_it", "pillow": "PIL", "pyyaml": "yaml"}
-PLAN = ROOT / "scripts/decoupling/plan"  # imported by no job
+SCRIPTS = ROOT / "scripts"
+BESIDE_JOBS = {*(SCRIPTS / "decoupling/plan").rglob("*.py"), SCRIPTS / "archive.py"}
 PIP_FILES = ("requirements", "requirements-torch")
 
 
@@ -63,9 +64,9 @@ def modules(packages: Iterable[str]) -> set[str]:
 
 
 def test_what_jobs_import_is_in_the_environment() -> None:
-    paths = {*(ROOT / "scripts").rglob("*.py")} - {*PLAN.rglob("*.py")}
+    paths = {*SCRIPTS.rglob("*.py")} - BESIDE_JOBS
     assert imported(paths) <= modules([*conda_pins("pipeline"), *conda_pins("tables")])
 
 
-def test_what_the_plan_imports_is_installed_with_snakemake() -> None:
-    assert imported(PLAN.rglob("*.py")) <= modules(pip_pins())
+def test_what_is_used_beside_jobs_is_installed_with_snakemake() -> None:
+    assert imported(BESIDE_JOBS) <= modules(pip_pins())
