@@ -218,8 +218,7 @@ def heads_published(data: Any) -> Rows:
 
 
 @TABLES.add(
-    "n | fig2a: share of joint's gain by one prompt"
-    " | fig2d: below plain by heads | by prompts | by both"
+    "n | fig2a: share of joint's gain by one prompt | fig2d, below plain: heads | prompts | both"
 )
 def controls(data: Any) -> Rows:
     shared, heads = (
@@ -286,9 +285,9 @@ def by_setting(data: Any) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 @TABLES.add(
-    "table | gate | reduced, points within 2 errors: Gaussian x | measured x"
-    " | largest difference, measured x | attention, points within 2 errors"
-    " | gain of joint: reduced | attention | share by one prompt, reduced"
+    "table | gate | reduced within 2 errors: Gaussian x | reduced: measured x"
+    " | largest difference, measured x | attention: measured x"
+    " | gain of joint: reduced | gain: attention | share by one prompt, reduced"
 )
 def real(data: Any) -> Rows:
     """Held-out risks beside predictions. The theorems are of the reduced model, except with heads,
