@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from decoupling import cli, figures
-from decoupling.analysis.shortfall import above_bounds, above_optimum, small_print, warnings
+from decoupling.analysis import shortfall
 from decoupling.figures.provenance import write as write_provenance
 from decoupling.figures.style import save
 from decoupling.problem.mixture import TaskMixture
@@ -42,11 +42,9 @@ def main(
     read["published"] = read_published(published)
     about = json.load(sys.stdin)
     drawn = {curve for recipe in about["recipes"] for curve in recipe["curves"]}
-    high = above_optimum(read["risks"], read["theory"], held_to["optimum"], drawn)
-    broken = above_bounds(read["risks"], held_to["bounds"])
-    note += small_print(high, broken)
-    remedies = held_to["remedies"]
-    for line in [*warnings(high, remedies["optimum"]), *warnings(broken, remedies["bound"])]:
+    high = shortfall.shortfalls(read, held_to, drawn)
+    note += shortfall.small_print(high)
+    for line in shortfall.warnings(high, held_to["remedies"]):
         print(f"Warning: {line}")  # on the terminal; the log has what goes to stderr
     save(figures.load(kind).draw(plot_spec, read, note), pdf, png, code)
     inputs = [*specs, *tables, *published]

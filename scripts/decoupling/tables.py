@@ -37,13 +37,16 @@ RISK = {"risk": float, "risk_se": float}
 SEEDS = {"best_seed": int, "median": float, "seeds_ok": int, "seeds_total": int}
 
 # `status` is ok, diverged or stopped (by halving); the best seed is chosen by `selection_risk`;
-# `tail_share` is the share of the risk (without σ²) in the largest 0.1% of held-out squared errors
+# `tail_share` is the share of the risk (without σ²) in the largest 0.1% of held-out squared errors;
+# `descent_left` the share of the risk that a further search takes off the best seed of the file, if
+# risks are exact
 RUNS = columns(
-    **POINT, seed=int, **RISK, iterations=int, status=str, selection_risk=float, tail_share=float
-)
+    **POINT, seed=int, **RISK, iterations=int, status=str, selection_risk=float, tail_share=float,
+    descent_left=float,
+)  # fmt: skip
 RISKS = columns(
     **POINT, **RISK, normalized=float, **SEEDS, normalized_se=float, tail_share=float,
-    seeds_stopped=int,
+    seeds_stopped=int, descent_left=float,
 )  # fmt: skip
 # A row per parameter of the best seed; `values` in C order
 PARAMETERS = columns(**POINT, seed=int, name=str, shape=list[int], values=list[float])
@@ -74,7 +77,8 @@ REDRAWN = columns(
 # All folds together. Columns not called risk are divided by the data's E[y²], `label_power`. `gain`
 # is over plain, `over_shared` over shared, `over_mean` over the group's mean. `theorem`, `measured`
 # and `independent` are predicted risks, `<curve>_gain` predicted gains; their `_se` are standard
-# errors of the paired difference from the measured one. `gate` is E[y²] predicted over measured
+# errors of the paired difference from the measured one. `gate` is E[y²] predicted over measured.
+# `descent_left` is the largest of the folds
 REAL = columns(
     **POINT, **RISK, normalized=float, normalized_se=float, gain=float, gain_se=float,
     over_shared=float, over_shared_se=float, over_mean=float, over_mean_se=float,
@@ -83,6 +87,7 @@ REAL = columns(
     label_power=float, gate_se=float,
     **{f"{curve}{what}": float for curve in PREDICTIONS
        for what in ("_risk", "_se", "_gain", "_gain_se")},
+    descent_left=float,
 )  # fmt: skip
 # `head` is 1 for the attention head with the largest `share`, its prompt's mean weight; a tenth
 # of the contexts have a weight below `low`, and a tenth one above `high`

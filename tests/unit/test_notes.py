@@ -12,7 +12,6 @@ from decoupling.analysis import shortfall
 from decoupling.plan import held_to
 from decoupling.tables import RISKS, THEORY, read_all
 
-NOTHING = pd.DataFrame()
 RECIPE = {"batch_size": 64, "iterations": 10, "lr": 0.1, "halve_at": [0.5], "halving_group": 2}
 CONFIG = yaml.safe_load("""
 protocol: p
@@ -64,11 +63,10 @@ def test_best_seeds_well_above_the_optimum_are_named():
     known, drawn = {"attention": "optimum"}, {"s attention 1 joint", "s attention 1 plain"}
     high = shortfall.above_optimum(risks, theory, known, drawn)
     assert dict(zip(high.n, high.above, strict=True)) == pytest.approx({5: 0.5, 9: 0.2})
-    assert (
-        shortfall.small_print(high, NOTHING)
-        == "; best seeds up to 50.0% above the optimum (joint prompts)"
-    )
-    [line] = shortfall.warnings(high, "train longer")
+    found = {shortfall.OPTIMUM: high}
+    text = "; best seeds up to 50.0% above the optimum (joint prompts)"
+    assert shortfall.small_print(found) == text
+    [line] = shortfall.warnings(found, {"optimum": "train longer"})
     assert line.startswith("s: the best of 2 seeds of attention, joint, is up to 50.0% above")
     assert line.endswith("(n = 5, 9); train longer")
     for nothing in (
@@ -77,8 +75,31 @@ def test_best_seeds_well_above_the_optimum_are_named():
         shortfall.above_optimum(risks.iloc[:0], theory, known, drawn),
         shortfall.above_optimum(*(read_all([], schema) for schema in (RISKS, THEORY)), {}, set()),
     ):
-        assert shortfall.small_print(nothing, NOTHING) == ""
-        assert shortfall.warnings(nothing, "") == []
+        assert nothing.empty
+    assert shortfall.small_print({shortfall.OPTIMUM: nothing}) == ""
+    assert [*shortfall.warnings({shortfall.OPTIMUM: nothing}, {"optimum": ""})] == []
+
+
+def test_best_seeds_that_a_further_search_lowers_are_named():
+    """Of mixtures and of tables, unless the optimum says it already."""
+    rows = [("joint", 1, 2.0, 0.2), ("joint", 5, 2.0, 0.5), ("plain", 5, 1.0, 0.004)]
+    common = {"setting": "s", "model": "attention", "layers": 1}
+    risks = pd.DataFrame(rows, columns=["arm", "n", "risk", "descent_left"]).assign(**common)
+    theory = pd.DataFrame({"setting": "s", "arm": "joint", "curve": "optimum", "n": [1], "risk": 1})
+    real = risks.assign(setting="t", seeds=3, descent_left=[0.2, float("nan"), 0.0])
+    tables = {"risks": risks.assign(seeds_total=2), "theory": theory, "real": real}
+    drawn = {f"{setting} attention 1 {arm}" for setting in "st" for arm in ("plain", "joint")}
+    told = {"optimum": {"attention": "optimum"}, "bounds": []}
+    found = shortfall.shortfalls(tables, told, drawn)
+    assert "above where a further search ends (joint prompts)" in shortfall.small_print(found)
+    lines = [*shortfall.warnings(found, dict.fromkeys(("optimum", "bound"), "train longer"))]
+    assert [line.partition("; ")[0].rpartition(", is up to ")[2] for line in lines] == [
+        "100.0% above the optimum (n = 1)",
+        "100.0% above where a further search ends (n = 5)",
+        "25.0% above where a further search ends (n = 1)",
+    ]
+    assert lines[2].startswith("t: the best of 3 seeds of attention, joint,")
+    assert all(rows.empty for rows in shortfall.shortfalls(tables, told, set()).values())
 
 
 def test_best_seeds_above_what_they_contain_are_named():
@@ -91,8 +112,9 @@ def test_best_seeds_above_what_they_contain_are_named():
     broken = shortfall.above_bounds(risks, [pair])
     assert dict(zip(broken.n, broken.above, strict=True)) == pytest.approx({5: 0.1})
     text = "; best seeds up to 10.0% above a model that they contain (joint prompts)"
-    assert shortfall.small_print(NOTHING, broken) == text
-    [line] = shortfall.warnings(broken, "train longer")
+    found = {shortfall.CONTAINED: broken}
+    assert shortfall.small_print(found) == text
+    [line] = shortfall.warnings(found, {"bound": "train longer"})
     assert line == (
         "s: the best of 2 seeds of softmax, joint, is up to 10.0% above plain (n = 5); train longer"
     )

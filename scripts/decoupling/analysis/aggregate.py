@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pandas as pd
@@ -41,7 +42,8 @@ def seed_minimum(runs: pd.DataFrame, power: float) -> list[dict[str, Any]]:
 def _summary(group: pd.DataFrame, power: float) -> dict[str, float | int]:
     ok = group[group.status == "ok"].sort_values("seed")
     best = ok.loc[ok.selection_risk.idxmin()] if len(ok) else None
-    risk, error = (float("nan"),) * 2 if best is None else (best.risk, best.risk_se)
+    names = ("risk", "risk_se", "tail_share", "descent_left")
+    risk, error, tail, left = [math.nan if best is None else best[name] for name in names]
     return {
         "risk": risk,
         "risk_se": error,
@@ -51,8 +53,9 @@ def _summary(group: pd.DataFrame, power: float) -> dict[str, float | int]:
         "seeds_ok": len(ok),
         "seeds_total": len(group),
         "normalized_se": error / power,
-        "tail_share": float("nan") if best is None else best.tail_share,
+        "tail_share": tail,
         "seeds_stopped": int((group.status == "stopped").sum()),
+        "descent_left": left,
     }
 
 

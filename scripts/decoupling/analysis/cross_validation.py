@@ -41,7 +41,8 @@ def real_rows(
 ) -> list[dict[str, Any]]:
     """A row per predictor and n. `runs` are risks on training units, `specs` the specs' texts."""
     drawn = _Drawn.of(held_out, theory, redrawn)
-    trained = runs.groupby(["n", "model", "layers", "arm"])[["risk", "seeds_total"]].mean()
+    folds = runs.groupby(["n", "model", "layers", "arm"])
+    trained = folds.agg({"risk": "mean", "seeds_total": "mean", "descent_left": "max"})
     common = {"setting": setting, **_about(specs, held_out, redrawn)}
     common["label_power"] = drawn.power[0]
     rows = []
@@ -58,6 +59,7 @@ def real_rows(
         known = point in trained.index
         row["training_risk"] = trained.risk[point] if known else np.nan
         row["seeds"] = int(trained.seeds_total[point]) if known else 0
+        row["descent_left"] = trained.descent_left[point] if known else np.nan
         rows.append(row)
     return rows
 

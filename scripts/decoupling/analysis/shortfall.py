@@ -1,9 +1,10 @@
 """Best seeds that training has left too high: well above the optimum, where theory knows it, or
-above a model that they contain. A warning and small print."""
+where a further search ends, or above a model that they contain. A warning and small print."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,25 @@ from ..tables import BOUND_ERRORS
 WELL_ABOVE = 0.005  # of the optimum
 CURVE = ["setting", "model", "layers", "arm"]
 OPTIMUM = "the optimum"
+FURTHER = "where a further search ends"
+CONTAINED = "a model that they contain"
+
+
+def shortfalls(
+    tables: Mapping[str, pd.DataFrame], held_to: Mapping[str, Any], drawn: Collection[str]
+) -> dict[str, pd.DataFrame]:
+    """By what they are above: the rows of a figure's tables that are too high. `drawn` are curves, as
+    "setting model layers arm"; `held_to` is that of plan/held_to."""
+    risks, real = tables["risks"], tables["real"].rename(columns={"seeds": "seeds_total"})
+    high = above_optimum(risks, tables["theory"], held_to["optimum"], drawn)
+    further = [unfinished(table, drawn) for table in (risks, real)]
+    point = [*CURVE, "n"]
+    known = high.set_index(point).index
+    return {
+        OPTIMUM: high,
+        FURTHER: pd.concat(t[~t.set_index(point).index.isin(known)] for t in further),
+        CONTAINED: above_bounds(risks, held_to["bounds"]),
+    }
 
 
 def above_optimum(
@@ -21,8 +41,7 @@ def above_optimum(
 ) -> pd.DataFrame:
     """The drawn risks that are well above the optimum, with `above`, as a share of it.
 
-    `optimum` names the computed curve that no seed of a model can be below; `drawn` are curves, as
-    "setting model layers arm".
+    `optimum` names the computed curve that no seed of a model can be below.
     """
     if risks.empty or theory.empty or not optimum:  # nothing to compare, in tables without types
         return _none(risks)
@@ -32,6 +51,14 @@ def above_optimum(
     both = risks.merge(known[[*point, "risk"]], on=point, suffixes=("", "_least"))
     both = both.assign(above=both.risk / both.risk_least - 1, bound=OPTIMUM)
     return both[_names(both).isin(drawn) & (both.above > WELL_ABOVE)]
+
+
+def unfinished(risks: pd.DataFrame, drawn: Collection[str]) -> pd.DataFrame:
+    """The drawn risks that a further search lowers well, with `above`, as a share of where it
+    ends."""
+    left = risks.descent_left.astype(float)
+    found = risks.assign(above=left / (1 - left), bound=FURTHER)
+    return found[_names(risks).isin(drawn) & (found.above > WELL_ABOVE)]
 
 
 def above_bounds(risks: pd.DataFrame, bounds: Sequence[Mapping[str, str]]) -> pd.DataFrame:
@@ -49,28 +76,27 @@ def above_bounds(risks: pd.DataFrame, bounds: Sequence[Mapping[str, str]]) -> pd
     return pd.concat([table for table in found if len(table)] or found[:1], ignore_index=True)
 
 
-def small_print(high: pd.DataFrame, broken: pd.DataFrame) -> str:
+def small_print(found: Mapping[str, pd.DataFrame]) -> str:
     """The worst and the arms, to go on after the protocol; nothing where all are near."""
-    text = ""
-    if len(high):
-        text += f"; best seeds up to {high.above.max():.1%} above the optimum ({_arms(high)})"
-    if len(broken):
-        text += f"; best seeds up to {broken.above.max():.1%} above a model that they contain"
-        text += f" ({_arms(broken)})"
-    return text
+    return "".join(
+        f"; best seeds up to {rows.above.max():.1%} above {what} ({_arms(rows)})"
+        for what, rows in found.items()
+        if len(rows)
+    )
 
 
-def warnings(found: pd.DataFrame, remedy: str) -> list[str]:
+def warnings(found: Mapping[str, pd.DataFrame], remedies: Mapping[str, str]) -> Iterator[str]:
     """A line for every curve and bound, with its n and what can be done."""
-    lines = []
-    for (setting, model, layers, arm, bound), rows in found.groupby([*CURVE, "bound"], sort=False):
-        lengths = ", ".join(map(str, sorted(rows.n)))
-        depth = f" of {layers} layers" if layers > 1 else ""
-        lines.append(
-            f"{setting}: the best of {rows.seeds_total.max()} seeds of {model}{depth}, {arm}, is"
-            f" up to {rows.above.max():.1%} above {bound} (n = {lengths}); {remedy}"
-        )
-    return lines
+    for what, table in found.items():
+        remedy = remedies["bound" if what == CONTAINED else "optimum"]
+        curves = table.groupby([*CURVE, "bound"], sort=False)
+        for (setting, model, layers, arm, bound), rows in curves:
+            lengths = ", ".join(map(str, sorted(rows.n)))
+            depth = f" of {layers} layers" if layers > 1 else ""
+            yield (
+                f"{setting}: the best of {rows.seeds_total.max()} seeds of {model}{depth}, {arm},"
+                f" is up to {rows.above.max():.1%} above {bound} (n = {lengths}); {remedy}"
+            )
 
 
 def _names(risks: pd.DataFrame) -> pd.Series:

@@ -21,6 +21,7 @@ from ..engines.base import RiskEstimate
 from ..problem.scaling import Scaling
 from ..problem.streams import Stream
 from .checkpoint import Checkpoint
+from .convergence import descent_left
 from .progress import Progress
 from .recipe import Run
 from .state import TrainState
@@ -185,6 +186,8 @@ class _Job:
         values = zip(*(column.tolist() for column in columns), strict=True)
         tested = dict(zip(state.running.tolist(), values, strict=True))
         places = {seed: place for place, seed in enumerate(state.seeds)}
+        best = state.best(test)
+        left = {} if best is None else {state.running[best]: descent_left(state, best)}
         for seed in self._seeds(run):
             place = places.get(seed)
             risk, error, selection, tail = tested.get(place, (math.nan, math.nan, math.nan, None))
@@ -204,20 +207,19 @@ class _Job:
                     "status": _status(stopped, diverged, risk),
                     "selection_risk": selection,
                     "tail_share": tail,
+                    "descent_left": left.get(place, math.nan),
                 }
             )
-        best = state.best(test)
-        if best:
-            seed, params = best
+        if best is not None:
             trained.parameters.extend(
                 {
                     **point,
-                    "seed": seed,
+                    "seed": state.seeds[state.running[best]],
                     "name": name,
                     "shape": list(array.shape),
                     "values": array.ravel().astype(float).tolist(),
                 }
-                for name, array in params.items()
+                for name, array in state.values(best).items()
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from .recipe import Run
 
 log = logging.getLogger(__name__)
 
+Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]  # a risk and its gradient
 MEMORY = 300  # averaging window of the running risk, in batches; older ones count less
 
 
@@ -153,18 +154,34 @@ class TrainState:
         )
         self._hold(self.theta[places], self.grad[places], optimiser_state, frozen)
 
-    def best(self, test: RiskEstimate) -> tuple[int, dict[str, np.ndarray]] | None:
-        """The running seed with the least selection risk of those that count as ok, and its
-        parameters in the data's units."""
+    def best(self, test: RiskEstimate) -> int | None:
+        """The place of the running seed with the least selection risk, of those that count as
+        ok."""
         usable = np.isfinite(test.report) & (self.diverged_at[self.running] < 0)
         if not usable.any():
             return None
-        place = int(np.nanargmin(np.where(usable, test.selection, np.inf)))
+        return int(np.nanargmin(np.where(usable, test.selection, np.inf)))
+
+    def values(self, place: int) -> dict[str, np.ndarray]:
+        """A running seed's parameters in the data's units."""
         params = {name: self.engine.to_numpy(value)[place] for name, value in self.params.items()}
         if self.scaling:
             exact = {name: array.astype(float) for name, array in params.items()}
             params = self.model.from_standard(exact, self.scaling)
-        return self.seeds[self.running[place]], params
+        return params
+
+    def objective(self, place: int, data: Any) -> tuple[Objective, np.ndarray]:
+        """A running seed's risk and gradient as a function of what is trained, and where it is."""
+        theta, grad = self.theta[[place]], np.zeros_like(self.grad[[place]])
+        frozen = {name: value[[place]] for name, value in self._frozen.items()}
+        params, grads = {**frozen, **self._views(theta)}, self._views(grad)
+
+        def objective(unknowns: np.ndarray) -> tuple[float, np.ndarray]:
+            theta[0] = unknowns
+            risks = self.engine.risk_and_gradient(self.model, data, params, grads)
+            return risks.item(), grad[0].copy()
+
+        return objective, theta[0].copy()
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All that changes in training, for the checkpoint."""
