@@ -18,9 +18,7 @@ from decoupling.train.recipe import Recipe, Run
 from mixtures import MODEL_ARMS
 
 TRAINED = [(model, arm) for model, arm in MODEL_ARMS if arm != "zero_prompt"]  # linear: none
-LONG = Recipe(
-    iterations=4000, lr=0.01, schedule="cosine", prompt_lr_factor=10, standard_units=True
-)
+LONG = Recipe(iterations=4000, lr=0.01, schedule="cosine", prompt_lr_factor=10, standard_units=True)
 SHORT = replace(LONG, iterations=40)
 DEEP = Recipe(iterations=2, batch_size=8, test_contexts=64)
 N = 5

@@ -21,6 +21,7 @@ from decoupling.sources.gaussian.contexts import GaussianContexts
 from decoupling.theory.optimum import optima
 from decoupling.train.loop import Trained, train
 from decoupling.train.recipe import Recipe, Run
+from decoupling.train.state import TrainState
 
 MIX = mixtures.random_mixture(np.random.default_rng(5), 3, 2, 0.5)
 N = 6
@@ -192,3 +193,20 @@ def test_optimum_is_the_same_in_any_units(units: str):
     found, expected = optima(other, 5), optima(mix, 5)
     for arm, risk in found.items():
         assert risk / other.label_power == pytest.approx(expected[arm] / mix.label_power, rel=1e-8)
+
+
+@pytest.mark.parametrize(("dim", "share"), [(4, 1.0), (10, 1.0), (43, 0.5)])
+def test_larger_models_start_closer_to_zero_and_take_shorter_steps(dim: int, share: float):
+    """In standard units; up to d = 10 as in others. Adam's first step is the learning rate."""
+    mix = mixtures.random_mixture(np.random.default_rng(0), dim, 2, 0.5)
+    run = Run(Curve(mix.name, "attention", "attention", 1, "joint", ARMS["joint"].trains), Recipe())
+    contexts, scaling = GaussianContexts(mix, N), Scaling.of(mix, N)
+    engine = engines.load("moments")(contexts.standardised(scaling))
+    usual, standard = (
+        TrainState(run, engine, (dim, 2), [0, 1], scaling=units) for units in (None, scaling)
+    )
+    assert np.array_equal(standard.theta, share * usual.theta)
+    before = standard.theta.copy()
+    standard.step(0, contexts.standardised(scaling).moments())
+    lengths = np.abs(standard.theta - before)
+    assert lengths.max() == pytest.approx(share * run.recipe.lr, rel=1e-6)

@@ -22,8 +22,8 @@ CONTAINED = "a model that they contain"
 def shortfalls(
     tables: Mapping[str, pd.DataFrame], held_to: Mapping[str, Any], drawn: Collection[str]
 ) -> dict[str, pd.DataFrame]:
-    """By what they are above: the rows of a figure's tables that are too high. `drawn` are curves, as
-    "setting model layers arm"; `held_to` is that of plan/held_to."""
+    """The rows of a figure's tables that are too high, by what they are above. `drawn` are curves,
+    as "setting model layers arm"; `held_to` is that of plan/held_to."""
     risks, real = tables["risks"], tables["real"].rename(columns={"seeds": "seeds_total"})
     high = above_optimum(risks, tables["theory"], held_to["optimum"], drawn)
     further = [unfinished(table, drawn) for table in (risks, real)]

@@ -34,6 +34,13 @@ class Scaling:
         return cls(n, np.linalg.cholesky(mix.sigma_x), mix.label_power**0.5)
 
     @property
+    def step_factor(self) -> float:
+        """What a recipe's initial scale and learning rate are multiplied by, as recipes were found
+        for d = 10. Scores are products of D×D matrices: with entries as large as there, and steps
+        of entries as long, they would be larger and move farther the larger D is."""
+        return min(1.0, (11 / (len(self.features) + 1)) ** 0.5)
+
+    @property
     def inverse(self) -> Scaling:
         return Scaling(1 / self.tokens, self._features_inverse, 1 / self.label)
 

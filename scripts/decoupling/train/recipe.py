@@ -92,7 +92,7 @@ class Recipe:
     standard_units: bool = _key(
         False,
         "Whether training is in standard units: white features, labels with E[y²] = 1, Gram"
-        " matrices over n",
+        " matrices over n; and for d > 10 with lr and init_std times √(11/(d + 1))",
         YES_OR_NO,
     )
 

@@ -42,7 +42,9 @@ class TrainState:
         self.model = run.curve.build(*shape)
         self.optimiser = optimisers.load(run.recipe.optimiser)
         self.shapes = self.model.trained_shapes(run.curve.trains)
-        initial = self.model.initial_values(run.curve.trains, seeds, run.recipe.init_std)
+        self._step_factor = scaling.step_factor if scaling else 1.0
+        std = self._step_factor * run.recipe.init_std
+        initial = self.model.initial_values(run.curve.trains, seeds, std)
         fixed = self.model.fixed_values(run.curve.trains, len(seeds))
         frozen = (frozen or {}) | {name: engine.from_numpy(value) for name, value in fixed.items()}
         flat = np.concatenate([x.reshape(len(seeds), -1) for x in initial.values()], axis=1)
@@ -103,7 +105,7 @@ class TrainState:
                 self.log_risk += share * (np.log(risks) - self.log_risk)
             if recipe.clip_ratio is not None:
                 self._clip(recipe.clip_ratio * np.exp(self.log_risk))
-            rates, lr = self._rates_at(iteration), recipe.lr_at(iteration)
+            rates, lr = self._rates_at(iteration), self._step_factor * recipe.lr_at(iteration)
             arrays = self.theta, self.optimiser_state, self.grad
             self.optimiser.update(*arrays, rates, lr, iteration + 1, **self._options)
         return risks
