@@ -14,7 +14,6 @@ rule aggregate:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=code("aggregate.py"),

@@ -16,7 +16,6 @@ rule unpack:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=lambda wildcards: code("unpack.py", data=(archived_file(wildcards),)),

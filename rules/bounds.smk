@@ -19,7 +19,6 @@ rule bounds:
         setting=one_of(comparisons.bounded_settings(CONFIG)),
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: attempt * comparisons.mem_mb(setting(wildcards)),
         runtime=lambda wildcards, attempt: attempt * 60,

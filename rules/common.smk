@@ -17,7 +17,7 @@ SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 from decoupling.errors import InputError
 from decoupling.figures.prompt_share import PromptShare
-from decoupling.plan import archived, comparisons, duration, gallery, held_to, jobs, provenance
+from decoupling.plan import archived, comparisons, drawing, duration, gallery, jobs
 from decoupling.plan.code import code_digest
 from decoupling.plan.read import load, of_clone
 
@@ -40,7 +40,7 @@ def command(**changes):
         active["results"] = CONFIG.results
     given = (active if IS_MAIN else {}) | dict(workflow.config_settings.config)
     files = workflow.config_settings.configfiles
-    return provenance.command(workflow.main_snakefile, files, given | changes)
+    return drawing.command(workflow.main_snakefile, files, given | changes)
 
 
 # The command that makes a figure again, for its provenance. It is in the environment of jobs: as a
@@ -101,7 +101,7 @@ def of_folds(pattern):
     """Input function: a file per fold of a setting."""
     return lambda wildcards: [
         pattern.format(setting=name, protocol=wildcards.protocol)
-        for name in jobs.fold_names(CONFIG, wildcards.setting)
+        for name in setting(wildcards).folds
     ]
 
 

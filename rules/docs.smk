@@ -2,8 +2,6 @@
 # their markers (the text around them is written by hand), and archived points as CSV files. Needs all
 # figures. Makes docs/gallery.md.
 
-PAGES = comparisons.page_settings(CONFIG)
-PAGE_SETTINGS = sorted({name for page in PAGES.values() for name in page})
 DOCS = ["docs/findings.md", "docs/training.md", "docs/performance.md"]  # those with tables
 POINTS = [
     f"data/archive/points/{name}.csv" for name in ("points", "real", "identity", "prompt_share")
@@ -14,7 +12,10 @@ rule page_tables:
     input:
         theory=expand(
             "data/theory/{setting}.parquet",
-            setting=[*PAGE_SETTINGS, "shared", "softmax_clean", "softmax_noisy", "transformer"],
+            setting=[
+                *comparisons.page_settings(CONFIG),
+                *("shared", "softmax_clean", "softmax_noisy", "transformer"),
+            ],
         ),
     output:
         pages=update(DOCS),
@@ -24,7 +25,6 @@ rule page_tables:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=code("page_tables.py", data=(PUBLISHED, *sorted(ARCHIVE.glob("*.*")))),
@@ -49,7 +49,6 @@ rule gallery:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=code("gallery.py"),

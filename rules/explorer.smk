@@ -18,7 +18,6 @@ rule explorer:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=code("explorer.py", data=(*sorted(EXPLORER.glob("*.*")), ARCHIVED_RISKS, PUBLISHED)),

@@ -26,28 +26,16 @@ rule figure:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=lambda wildcards: code(
             "figure.py", f"figures.{figure(wildcards).kind}", data=(overlaid(wildcards),)
         ),
         published=overlaid,
-        kind=lambda wildcards: figure(wildcards).kind,
-        plot_spec=lambda wildcards: jobs.canonical_json(figure(wildcards).plot_spec(CONFIG)),
-        note=lambda wildcards: figure(wildcards).note(CONFIG),
-        held_to=lambda wildcards: jobs.canonical_json(held_to.of_figure(figure(wildcards), CONFIG)),
-        about=lambda wildcards: provenance.of_figure(CONFIG, wildcards.figure),
-        # not the paths themselves, which are elsewhere where a storage provider keeps the files
-        counts=lambda wildcards: jobs.canonical_json(
-            {t: len(files) for t, files in jobs.figure_files(CONFIG, wildcards.figure).items()}
-        ),
+        told=lambda wildcards: drawing.told(CONFIG, wildcards.figure),
     shell:
         # on standard input, as it can be long
-        "printf %s {params.about:q} |"
-        " python {params.scripts:q}/figure.py --kind {params.kind} --plot-spec {params.plot_spec:q}"
-        " --note {params.note:q} --specs {input.specs}"
-        " --counts {params.counts:q} --tables {input.tables}"
-        " --held-to {params.held_to:q}"
+        "printf %s {params.told:q} | python {params.scripts:q}/figure.py"
+        " --specs {input.specs} --tables {input.tables}"
         " --published {params.published:q} --code {params.code} --pdf {output.pdf}"
         " --png {output.png} --provenance {output.provenance} 2> {log}"

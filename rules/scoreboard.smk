@@ -29,7 +29,6 @@ rule scoreboard:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=code("scoreboard.py", data=(PUBLISHED,)),

@@ -12,7 +12,6 @@ rule prompt_share:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=lambda wildcards: code("prompt_share.py", *jobs.modules(setting(wildcards))),

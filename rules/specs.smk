@@ -13,7 +13,6 @@ rule spec:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         spec=lambda wildcards: jobs.spec_text(setting(wildcards)),
     shell:

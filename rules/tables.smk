@@ -14,7 +14,6 @@ rule table:
     localrule: True
     conda:
         "../envs/tables.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=code("table.py"),
@@ -35,7 +34,6 @@ rule fold:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=code("fold.py"),
@@ -57,7 +55,6 @@ rule fold_theory:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=code("fold_theory.py"),
@@ -80,7 +77,6 @@ rule fold_redrawn:
     priority: FIRST  # before what its gate says to be of little use
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: attempt * jobs.redrawn_mb(setting(wildcards)),
         runtime=lambda wildcards, attempt: attempt * 60,
@@ -107,7 +103,6 @@ rule held_out:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=lambda wildcards: code("held_out.py", *jobs.model_modules(setting(wildcards))),
@@ -135,7 +130,6 @@ rule real:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=code("real.py"),

@@ -16,7 +16,6 @@ rule theory:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         mem_mb=lambda wildcards: jobs.theory_mb(setting(wildcards)),
     params:
@@ -50,7 +49,6 @@ rule bayes:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         mem_mb=lambda wildcards: jobs.bayes_mb(setting(wildcards)),
     params:
@@ -82,7 +80,6 @@ rule identity:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=code("identity.py"),
@@ -100,7 +97,6 @@ rule sample:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=code("sample.py"),

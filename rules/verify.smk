@@ -13,7 +13,6 @@ rule compare:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     params:
         scripts=SCRIPTS,
         code=lambda wildcards: code("verify.py", data=tuple(sorted(ARCHIVE.glob("*.*")))),
@@ -34,6 +33,5 @@ rule verify:
     localrule: True
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     shell:
         "(tail -n 1 {input}; tail -n 1 {input} | grep -q '^Verified') | tee {log}"

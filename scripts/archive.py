@@ -25,7 +25,7 @@ import pyarrow as pa
 import yaml
 from decoupling import cli
 from decoupling.config import Config
-from decoupling.config.archive import COMPUTED, MANIFEST, TRAINED, Archive, records, text
+from decoupling.config.archive import COMPUTED, MANIFEST, TRAINED, Archive, records
 from decoupling.errors import InputError
 from decoupling.figures.provenance import commit
 from decoupling.files import atomic_path
@@ -33,12 +33,8 @@ from decoupling.plan import archived, jobs
 from decoupling.plan.code import code_digest
 from decoupling.plan.read import load, of_clone
 from decoupling.tables import (
-    BAYES,
     BOUNDS,
-    IDENTITY,
-    PROMPT_SHARE,
-    REAL,
-    RISKS,
+    FIGURE_TABLES,
     SAMPLED,
     read_all,
     read_stamp,
@@ -50,10 +46,7 @@ from snakemake.utils import update_config
 CLONE = Path(__file__).resolve().parents[1]
 SCRIPTS = CLONE / "scripts"
 ARCHIVE = Path("data/archive")
-SCHEMAS = {
-    **{"risks": RISKS, "bounds": BOUNDS, "prompt_share": PROMPT_SHARE, "real": REAL},
-    **{"bayes": BAYES, "identity": IDENTITY, "sampled": SAMPLED},
-}
+SCHEMAS = {"bounds": BOUNDS} | {name: schema for name, (schema, _) in FIGURE_TABLES.items()}
 SCRIPT_OF = {"bayes": "bayes.py", "identity": "identity.py", "sampled": "sample.py"}
 PACKAGES = ("numpy", "numba", "torch")  # whose versions runs are stamped with
 PARTS = ("trained", "computed")  # of the manifest
@@ -216,6 +209,30 @@ def add(wanted: dict, file: str, table: str, paths: list[Path], owner: str) -> N
     files, owners = wanted.setdefault((file, table), ([], []))
     files += paths
     owners.append(owner)
+
+
+def text(archive: Mapping[str, Any]) -> str:
+    """The manifest's text, with a line for each key of an entry."""
+    lines = ["{"]
+    for part, ends in (("trained", ",\n"), ("computed", "\n")):
+        lines.append(f'"{part}": {{')
+        groups = []
+        for group, entries in sorted(archive[part].items()):
+            shown = [f'"{name}": {_entry(entries[name])}' for name in sorted(entries)]
+            groups.append(f'"{group}": {{\n' + ",\n".join(shown) + "\n}")
+        lines.append(",\n".join(groups) + "\n}" + ends.rstrip("\n"))
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _entry(entry: Mapping[str, Any]) -> str:
+    shown = []
+    for key in sorted(entry):
+        value = json.dumps(entry[key], ensure_ascii=False, sort_keys=True)
+        if key == "runs":
+            runs = (json.dumps(run, ensure_ascii=False, sort_keys=True) for run in entry[key])
+            value = "[\n    " + ",\n    ".join(runs) + "]"
+        shown.append(f'  "{key}": {value}')
+    return "{\n" + ",\n".join(shown) + "}"
 
 
 NAME = "of the files; by default its entry's, or else `real`, its figure or the protocol"

@@ -22,7 +22,7 @@ SCRIPTS = tuple(f"{part}.js" for part in PARTS)
 def main(
     parts: Annotated[Path, "folder of the page's sources"],
     archived: list[Path],
-    published: list[Path],
+    published: Path,
     output: Path,
     specs: list[Path] = (),
     bayes: list[Path] = (),

@@ -1,6 +1,6 @@
 """Draw a figure of the config, and write its provenance.
 
-The part of the provenance that the config knows comes on standard input, as JSON.
+What the workflow knows of it (`plan.drawing`) comes on standard input, as JSON.
 """
 
 import json
@@ -19,11 +19,6 @@ from decoupling.tables import FIGURE_TABLES, read_all, read_published
 
 @cli.command
 def main(
-    kind: Annotated[str, "the module of decoupling/figures that draws it"],
-    plot_spec: Annotated[dict, "what to draw, as JSON"],
-    note: Annotated[str, "small print"],
-    counts: Annotated[dict, "the number of files of each table, as JSON"],
-    held_to: Annotated[dict, "optima and bounds, and what to do where best seeds are above"],
     code: Annotated[str, "digest of the code that draws it"],
     pdf: Path,
     png: Path,
@@ -32,21 +27,23 @@ def main(
     tables: Annotated[list[Path], "in the order of FIGURE_TABLES"] = (),
     published: list[Path] = (),
 ) -> None:
+    told = json.load(sys.stdin)
+    about, held_to, note = told["about"], told["held_to"], told["note"]
     mixtures = [TaskMixture.from_json(path.read_text()) for path in specs]
     files = iter(tables)
     read = {
-        name: read_all(islice(files, counts.get(name, 0)), schema)
+        name: read_all(islice(files, told["counts"].get(name, 0)), schema)
         for name, (schema, _) in FIGURE_TABLES.items()
     }
     read["specs"] = {mix.name: mix for mix in mixtures}
-    read["published"] = read_published(published)
-    about = json.load(sys.stdin)
+    read["published"] = read_published(*published or [None])
     drawn = {curve for recipe in about["recipes"] for curve in recipe["curves"]}
     high = shortfall.shortfalls(read, held_to, drawn)
     note += shortfall.small_print(high)
     for line in shortfall.warnings(high, held_to["remedies"]):
         print(f"Warning: {line}")  # on the terminal; the log has what goes to stderr
-    save(figures.load(kind).draw(plot_spec, read, note), pdf, png, code)
+    figure = figures.load(about["kind"]).draw(told["plot_spec"], read, note)
+    save(figure, pdf, png, code)
     inputs = [*specs, *tables, *published]
     clone = Path(__file__).resolve().parents[1]
     write_provenance(provenance, about, code, inputs, clone)

@@ -32,19 +32,12 @@ def written(folder: Path) -> dict[str, str]:
     return {path.stem: path.read_text() for path in sorted(folder.glob("[!R]*.md"))}
 
 
-def fill(page: Path, text: str, made: dict[str, str]) -> str:
-    try:
-        return filled(text, made)
-    except InputError as error:
-        raise InputError([f"{page}: {problem}" for problem in error.problems]) from error
-
-
 @cli.command
 def main(
     pages: list[Path],
     archive: Annotated[Path, "data/archive"],
     theory: list[Path],
-    published: list[Path],
+    published: Path,
     output: Annotated[list[Path], "the pages, in the same order"],
     csv: Annotated[Path, "the folder of the CSV files"],
 ) -> None:
@@ -57,7 +50,8 @@ def main(
     if problems := unmarked(texts.values(), TABLES):
         raise InputError(problems)
     made = written(archive) | {name: table(data) for name, table in TABLES.items()}
-    found = dict(zip(output, (fill(path, text, made) for path, text in texts.items()), strict=True))
+    pages = [filled(text, made, path) for path, text in texts.items()]
+    found = dict(zip(output, pages, strict=True))
     found |= {csv / name: text for name, text in csv_files(data).items()}
     for path, text in found.items():
         with atomic_path(path) as temporary:

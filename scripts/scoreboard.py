@@ -23,7 +23,7 @@ from decoupling.tables import (
 @cli.command
 def main(
     note: Annotated[str, "what the protocol is"],
-    published: list[Path],
+    published: Path,
     table: Path,
     markdown: Path,
     page: Path,

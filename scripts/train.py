@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from decoupling import cli, sources
-from decoupling.engines.base import DeviceError
 from decoupling.errors import InputError
 from decoupling.tables import PARAMETERS, RUNS, write_table
 from decoupling.train.checkpoint import Checkpoint
@@ -56,8 +55,6 @@ def main(
             device=device,
             threads=threads,
         )
-    except DeviceError as error:
-        raise InputError([str(error)]) from error
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise

@@ -33,6 +33,7 @@ def columns(**types: type) -> pa.Schema:
 
 
 POINT = {"setting": str, "n": int, "model": str, "layers": int, "arm": str}  # of a curve
+CURVE = ("setting", "model", "layers", "arm")  # columns that identify it
 RISK = {"risk": float, "risk_se": float}
 SEEDS = {"best_seed": int, "median": float, "seeds_ok": int, "seeds_total": int}
 
@@ -169,20 +170,12 @@ def _read(path: Path, schema: pa.Schema) -> pa.Table:
     return table.select(schema.names).replace_schema_metadata()
 
 
-def read_published(paths: Iterable[Path]) -> pd.DataFrame:
-    """One-layer risks that the paper's authors published; without files, no rows."""
+def read_published(path: Path | None) -> pd.DataFrame:
+    """One-layer risks that the paper's authors published; without a file, no rows."""
     import pandas as pd
 
-    tables = [_read_published(path) for path in paths]
-    found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=PUBLISHED)
-    return found.assign(layers=1)
-
-
-def _read_published(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    table = pd.read_csv(path)
+    table = pd.read_csv(path) if path else pd.DataFrame(columns=PUBLISHED)
     missing = [name for name in PUBLISHED if name not in table]
     if missing:
         raise InputError([f"{path}: has no column {', '.join(missing)}"])
-    return table[list(PUBLISHED)]
+    return table[list(PUBLISHED)].assign(layers=1)

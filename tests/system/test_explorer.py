@@ -4,7 +4,6 @@ import json
 import math
 import statistics
 from collections.abc import Iterator
-from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -395,7 +394,7 @@ def test_copied_file_is_the_same_mixture_to_the_config(
     assert problems(raw) == []
     setting = read(raw).settings["mine"]
     state = page.run("return App.state")
-    found = asdict(controls(make_spec("mine", setting.block)))
+    found = controls(make_spec("mine", setting.block))
     mine, theirs = make_spec("x", setting.block), mixture(state)
     assert mine.fingerprint == theirs.fingerprint, found
     assert list(setting.n) == state["n"]

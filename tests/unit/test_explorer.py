@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,26 +18,26 @@ from mixtures import NONISO, PAPER_BLOCKS, paper
 
 ROOT = Path(__file__).parents[2]
 KEPT = read_all([ROOT / "data/archive/laptop.parquet"], RISKS)
-PUBLISHED = read_published([ROOT / "data/published/authors_risks.csv"])
+PUBLISHED = read_published(ROOT / "data/published/authors_risks.csv")
 NO_BAYES = read_all([], BAYES)
 
 
 def test_controls_are_the_numbers_of_the_config():
     for name, block in PAPER_BLOCKS.items():
-        found = asdict(controls(paper(name)))
+        found = controls(paper(name))
         assert found == {"cov_base": None, "noise_var": 0} | block
 
 
 @pytest.mark.parametrize("name", PAPER_BLOCKS)
 def test_controls_describe_the_whole_mixture(name: str):
-    found = asdict(controls(paper(name)))
+    found = controls(paper(name))
     block = {key: value for key, value in found.items() if value is not None}
     assert make_spec(name, block).fingerprint == paper(name).fingerprint
 
 
 def test_scales_of_a_diagonal_that_is_no_first_covariance():
     block = PAPER_BLOCKS["figA1d"] | {"covs": [0.3, 0.7]}
-    found = asdict(controls(make_spec("x", block)))
+    found = controls(make_spec("x", block))
     assert found["covs"][0] == 1
     again = make_spec("x", {key: value for key, value in found.items() if key != "cov_base"})
     assert not np.allclose(again.covs, make_spec("x", block).covs)

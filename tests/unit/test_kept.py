@@ -8,7 +8,7 @@ import mixtures
 import numpy as np
 import pandas as pd
 import yaml
-from decoupling.analysis.cross_validation import REDUCED, out_of_gate, with_theory
+from decoupling.analysis.gate import REDUCED, out_of_gate, with_theory
 from decoupling.plan.read import load, of_clone
 from decoupling.theory.random_mixtures import draw_mixture
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from configs import read
 from decoupling.analysis import shortfall
-from decoupling.plan import held_to
+from decoupling.plan import drawing
 from decoupling.tables import RISKS, THEORY, read_all
 
 RECIPE = {"batch_size": 64, "iterations": 10, "lr": 0.1, "halve_at": [0.5], "halving_group": 2}
@@ -132,7 +132,7 @@ def test_a_figure_holds_curves_to_those_beside_them():
     exact = {"batch_size": "exact", "iterations": 1, "lr": 0.1}
     raw["protocols"]["p"] |= {"one_layer": exact, "deep": exact | {"batch_size": 8}}
     config = read(raw)
-    found = held_to.of_figure(config.figures["page"], config)
+    found = drawing.held_to(config.figures["page"], config)
     assert found["optimum"] == {"attention": "optimum"}
     assert {(pair["curve"], pair["other"], pair["bound"]) for pair in found["bounds"]} == {
         ("two attention 2 plain", "one attention 1 plain", "1 layer"),

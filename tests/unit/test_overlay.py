@@ -39,7 +39,7 @@ def figure(*, diverged: int | None = None, theory=NO_THEORY, **changes):
     ]
     bayes = pd.DataFrame(rows, columns=BAYES.names)
     tables = {"specs": specs, "risks": risks, "theory": theory, "bayes": bayes}
-    tables["published"] = read_published([PUBLISHED])
+    tables["published"] = read_published(PUBLISHED)
     return KIND.draw({"panels": [panel]}, tables, "")
 
 
@@ -88,17 +88,17 @@ def test_points_without_a_seed_are_said():
 def test_file_without_a_column_is_named(tmp_path):
     (tmp_path / "p.csv").write_text("setting,model,arm,n\n")
     with pytest.raises(ValueError, match=r"p\.csv: has no column risk"):
-        read_published([tmp_path / "p.csv"])
+        read_published(tmp_path / "p.csv")
 
 
 def test_no_files_no_rows():
-    found = read_published([])
+    found = read_published(None)
     assert list(found.columns) == ["setting", "model", "arm", "n", "risk", "layers"]
     assert found.empty
 
 
 def test_published_risks_are_of_one_layer():
-    assert set(read_published([PUBLISHED]).layers) == {1}
+    assert set(read_published(PUBLISHED).layers) == {1}
 
 
 def test_a_theorem_is_a_curve_and_what_is_trained_is_markers_on_it():

@@ -24,13 +24,13 @@ PAGE = """# Title
 
 def test_tables_take_the_place_of_what_was_between_their_markers():
     made = {"one": "| a |\n|---|\n| 1 |", "two": "| b |\n|---|\n"}
-    page = filled(PAGE, made)
+    page = filled(PAGE, made, "p")
     assert "| old |" not in page
     assert "<!-- table: one -->\n\n| a |\n|---|\n| 1 |\n\n<!-- end -->\n\n1. An item" in page
     assert (
         "   <!-- table: two -->\n\n   | b |\n   |---|\n\n   <!-- end -->\n\n   Its end.\n" in page
     )
-    assert filled(page, made) == page
+    assert filled(page, made, "p") == page
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_tables_take_the_place_of_what_was_between_their_markers():
 def test_markers_and_tables_that_do_not_fit_are_named(page: str, made: dict, message: str):
     """A missing end is not taken from the next table, or the text between them would be lost."""
     with pytest.raises(InputError, match=message):
-        filled(page, made)
+        filled(page, made, "p")
 
 
 def test_a_table_without_a_marker_is_named():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from configs import read
 from decoupling.figures import provenance, style
-from decoupling.plan import provenance as planned
+from decoupling.plan import drawing as planned
 
 RECIPE = {"batch_size": 8, "iterations": 1, "lr": 0.1}
 CONFIG = {
@@ -71,7 +71,7 @@ def test_what_a_figures_file_says(clone: Path, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv(provenance.COMMAND, "snakemake --config protocol=p")
     table = tmp_path / "risks.parquet"
     table.write_bytes(b"numbers")
-    about = json.loads(planned.of_figure(read(CONFIG), "one"))
+    about = json.loads(planned.told(read(CONFIG), "one"))["about"]
     path = tmp_path / "one.json"
     provenance.write(path, about, "abc", [table, clone / "scripts/a.py"], clone)
     said = json.loads(path.read_text())
@@ -89,7 +89,7 @@ def test_what_a_figures_file_says(clone: Path, tmp_path: Path, monkeypatch: pyte
 
 def test_settings_and_recipes_as_used():
     config = read(CONFIG)
-    said = json.loads(planned.of_figure(config, "one"))
+    said = json.loads(planned.told(config, "one"))["about"]
     assert (said["kind"], said["protocol"], said["results"]) == ("panel", "p", "trained")
     assert said["settings"]["one"] == CONFIG["settings"]["one"] | {
         "source": "gaussian", "models": ["attention"], "layers": [1],
@@ -100,7 +100,7 @@ def test_settings_and_recipes_as_used():
         (0.1, 3, 3),
         (0.2, 3, 1),
     ]
-    computed = json.loads(planned.of_figure(config, "rates"))
+    computed = json.loads(planned.told(config, "rates"))["about"]
     assert (computed["results"], computed["recipes"]) == ("computed", [])
     assert computed["settings"]["rates.one"]["n"] == [1, 2]
 

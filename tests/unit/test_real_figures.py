@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cells import made
-from decoupling.analysis.cross_validation import out_of_gate
+from decoupling.analysis.gate import out_of_gate
 from decoupling.figures import real, real_gain
 from decoupling.models import arms
 from decoupling.tables import REAL

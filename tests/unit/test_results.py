@@ -26,11 +26,14 @@ from decoupling.tables import (
 
 KEY = "setting n model layers arm"
 COLUMNS = {  # schema, names
-    "runs": (RUNS, f"{KEY} seed risk risk_se iterations status selection_risk tail_share"),
+    "runs": (
+        RUNS,
+        f"{KEY} seed risk risk_se iterations status selection_risk tail_share descent_left",
+    ),
     "risks": (
         RISKS,
         f"{KEY} risk risk_se normalized best_seed median seeds_ok seeds_total normalized_se"
-        " tail_share seeds_stopped",
+        " tail_share seeds_stopped descent_left",
     ),
     "parameters": (PARAMETERS, f"{KEY} seed name shape values"),
     "bounds": (BOUNDS, f"{KEY} bound excess excess_se holds"),

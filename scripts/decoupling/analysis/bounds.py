@@ -66,12 +66,9 @@ def _errors(
             if member.model_class.engine == name:
                 arrays = {key: engine.from_numpy(x[None]) for key, x in parameters[member].items()}
                 loaded[member] = member.build(contexts.spec.dim, contexts.spec.tasks), arrays
-        parts: dict[Curve, list[np.ndarray]] = {member: [] for member in loaded}
-        for index, first in enumerate(range(0, count, engine.chunk)):
-            batch = engine.held_out(Stream.REPORT, index, min(engine.chunk, count - first))
-            for member, (model, arrays) in loaded.items():
-                parts[member].append(engine.errors(model, arrays, batch)[0].astype(float))
-        found |= {member: np.concatenate(errors) for member, errors in parts.items()}
+        parts = zip(*engine.errors_on(Stream.REPORT, [*loaded.values()], count), strict=True)
+        for member, errors in zip(loaded, parts, strict=True):
+            found[member] = np.concatenate([own[0].astype(float) for own in errors])
     return found
 
 

@@ -17,18 +17,18 @@ import numpy as np
 
 from ..problem.mixture import TaskMixture
 from ..tables import BASELINE, PREDICTIONS
-from .redrawn import THEORY_DRAWS, cluster_weights, fails_gate
+from .redrawn import THEORY_DRAWS, cluster_weights
 
 if TYPE_CHECKING:
     import pandas as pd
 
-REDUCED = "reduced"  # the model of the theorems
 BEFORE = {  # reference of a gain: an arm of the same model, or a baseline
     "gain": (None, "plain"),
     "over_shared": (None, "shared"),
     "over_mean": (BASELINE, "group_mean"),  # which does not use the context
 }
-Point = tuple[int, str, int, str]  # n, model, layers, arm
+KEYS = ["n", "model", "layers", "arm"]
+Point = tuple[int, str, int, str]  # of KEYS
 
 
 def real_rows(
@@ -41,13 +41,13 @@ def real_rows(
 ) -> list[dict[str, Any]]:
     """A row per predictor and n. `runs` are risks on training units, `specs` the specs' texts."""
     drawn = _Drawn.of(held_out, theory, redrawn)
-    folds = runs.groupby(["n", "model", "layers", "arm"])
+    folds = runs.groupby(KEYS)
     trained = folds.agg({"risk": "mean", "seeds_total": "mean", "descent_left": "max"})
     common = {"setting": setting, **_about(specs, held_out, redrawn)}
     common["label_power"] = drawn.power[0]
     rows = []
     for point, risks in drawn.measured.items():
-        row = {**common, **dict(zip(("n", "model", "layers", "arm"), point, strict=True))}
+        row = {**common, **dict(zip(KEYS, point, strict=True))}
         own = risks / drawn.power
         row |= {"risk": risks[0], "risk_se": _error(risks), "normalized": own[0]}
         row["normalized_se"] = _error(own)
@@ -80,9 +80,8 @@ class _Drawn:
 
     @classmethod
     def of(cls, held_out: pd.DataFrame, theory: pd.DataFrame, redrawn: pd.DataFrame) -> _Drawn:
-        keys = ["n", "model", "layers", "arm"]
         sums = held_out.pivot_table(
-            index="cluster", columns=keys, values=["risk", "label_power"], aggfunc="sum"
+            index="cluster", columns=KEYS, values=["risk", "label_power"], aggfunc="sum"
         )
         about = held_out.drop_duplicates(["group", "unit"]).groupby("cluster")
         counts, fold = about.size().to_numpy(float), about.setting.first().to_numpy()
@@ -149,15 +148,3 @@ def _about(specs: Sequence[str], held_out: pd.DataFrame, redrawn: pd.DataFrame) 
         "units_total": units["total"],
         "clusters": held_out.cluster.nunique(),
     }
-
-
-def out_of_gate(rows: pd.DataFrame) -> bool:
-    """Whether a setting's gate fails."""
-    about = rows.iloc[0]
-    return fails_gate(about.gate, about.gate_se)
-
-
-def with_theory(rows: pd.DataFrame, theory_model: str, model: str) -> pd.DataFrame:
-    """Rows the theorems describe: the reduced model's arms, and attention's arms with heads."""
-    heads = (rows.model == model) & (rows.arm == "joint_heads")
-    return rows[(rows.model == theory_model) | heads]

@@ -57,8 +57,10 @@ def percent(value: float, digits: int = 2) -> str:
     return text if text.strip("+0.%") else text[1:]
 
 
-def span(values: pd.Series, digits: int = 3) -> str:
-    """The range of values, in percent."""
+def span(values: pd.Series, digits: int) -> str:
+    """The range of values, in percent; empty if there are none."""
+    if not len(values):
+        return ""
     return f"{percent(values.min(), digits)} to {percent(values.max(), digits)}"
 
 
@@ -68,14 +70,14 @@ def unmarked(pages: Iterable[str], tables: Iterable[str]) -> list[str]:
     return [f"no marker has the table {name}" for name in tables if name not in marked]
 
 
-def filled(page: str, made: Mapping[str, str]) -> str:
+def filled(page: str, made: Mapping[str, str], name: Any) -> str:
     """The page with these tables between its markers, indented as its markers are."""
     names = MARK.findall(page)
     wrong = [f"no table is called {name}" for name in names if name not in made]
     whole = {name for _, name in MARKED.findall(page)}
     wrong += [f"the marker of {name} has no <!-- end -->" for name in names if name not in whole]
     if wrong:
-        raise InputError(["; ".join(wrong)])
+        raise InputError([f"{name}: {'; '.join(wrong)}"])
 
     def fill(found: re.Match[str]) -> str:
         indent, name = found.groups()

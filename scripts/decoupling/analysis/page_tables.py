@@ -6,7 +6,6 @@ data/archive by their names without suffix, and `theory` and `published`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from .. import tables
 from ..errors import InputError
 from ..models.arms import ARMS
 from ..theory.excess import SHOWN, excess, several_tasks
-from .cross_validation import REDUCED, out_of_gate, with_theory
+from .gate import REDUCED, out_of_gate, with_theory
 from .page import Rows, Tables, cell, percent, span
 
 TABLES = Tables()
@@ -49,10 +48,6 @@ def one_layer(risks: pd.DataFrame, arm: str, model: str = ATTENTION) -> pd.DataF
     return risks[own & ~risks.setting.isin(CONTROLS)]
 
 
-def ranged(values: pd.Series, digits: int = 2) -> str:
-    return span(values, digits) if len(values) else ""
-
-
 @TABLES.add(
     "arm | reduced model from the theorem | attention from the theorem | from the optimum"
     " | `exact` from the optimum | `paper` from the theorem | authors' from the theorem"
@@ -64,11 +59,11 @@ def agreement(data: Any) -> Rows:
         laptop, exact, paper, authors = (
             one_layer(risks, arm) for risks in (data.laptop, data.exact, data.paper, data.published)
         )
-        yield (
-            arm, ranged(off(reduced, data, "theorem")), ranged(off(laptop, data, "theorem")),
-            ranged(off(laptop, data, "optimum")), ranged(off(exact, data, "optimum")),
-            ranged(off(paper, data, "theorem")), ranged(off(authors, data, "theorem")),
+        shown = (
+            (reduced, "theorem"), (laptop, "theorem"), (laptop, "optimum"),
+            (exact, "optimum"), (paper, "theorem"), (authors, "theorem"),
         )  # fmt: skip
+        yield arm, *(span(off(risks, data, curve), 2) for risks, curve in shown)
 
 
 @TABLES.add("arm | points | `paper` from `exact` | the most at")
@@ -279,11 +274,6 @@ def softmax(data: Any) -> Rows:
             yield name, n, (gap, spread), linear, share, zeros
 
 
-def by_setting(data: Any) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Rows of real data by setting, in the order of the file."""
-    yield from data.real.groupby("setting", sort=False)
-
-
 @TABLES.add(
     "table | gate | reduced within 2 errors: Gaussian x | reduced: measured x"
     " | largest difference, measured x | attention: measured x"
@@ -292,7 +282,7 @@ def by_setting(data: Any) -> Iterator[tuple[str, pd.DataFrame]]:
 def real(data: Any) -> Rows:
     """Held-out risks beside predictions. The theorems are of the reduced model, except with heads,
     which only attention has."""
-    for setting, rows in by_setting(data):
+    for setting, rows in data.real.groupby("setting", sort=False):
         gate = cell((rows.gate.iloc[0], rows.gate_se.iloc[0]), 4)
         points = with_theory(rows, REDUCED, ATTENTION)
         attention = rows[(rows.model == ATTENTION) & rows.measured.notna()]

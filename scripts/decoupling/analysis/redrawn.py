@@ -20,6 +20,7 @@ from ..problem.feature_moments import PooledMoments
 from ..sources.table.estimate import estimate, sums_of
 from ..sources.table.spec import Fold
 from ..theory.fold_table import fold_table
+from .gate import fails_gate
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +28,6 @@ DRAWS = 2000
 THEORY_DRAWS = 200  # of which theory is computed: standard errors are known to 5%
 SEED = 2503
 TOLERANCE = 1e-4  # of a draw's REML: standard errors change by 0.4%, in a tenth of the time
-GATE = 3  # standard errors by which the predicted E[y²] may differ from the measured one
 SECONDS = 10  # between two lines of the log
 
 
@@ -63,11 +63,6 @@ def redrawn_rows(fold: Fold, lengths: Sequence[int]) -> list[dict[str, Any]]:
             left = (said - began) * (THEORY_DRAWS / (draw + 1) - 1)
             log.info("%s: draw %d of %d, %.0f s left", fold.mix.name, draw + 1, THEORY_DRAWS, left)
     return rows
-
-
-def fails_gate(gate: float, error: float) -> bool:
-    """Whether the mixture's E[y²] differs from that of the data."""
-    return not abs(gate - 1) <= GATE * error
 
 
 def gate_warning(fold: Fold, rows: Sequence[Mapping[str, Any]]) -> str | None:

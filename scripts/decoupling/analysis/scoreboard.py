@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..tables import BAYES_BOUND as BAYES
-from ..tables import SCOREBOARD
+from ..tables import CURVE, SCOREBOARD
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ def _score(
     published: pd.DataFrame,
     bounds: pd.DataFrame,
 ) -> dict[str, Any]:
-    points = _pick(risks, curve, "setting", "model", "layers", "arm")
+    points = _pick(risks, curve)
     if points.empty:
         raise ValueError(f"the risks have no curve {dict(curve)}")
     trained = points.set_index("n").risk
@@ -80,7 +80,7 @@ def _score(
         found = deviations(trained, reference)
         row |= {f"{name}_worst": worst(found), f"{name}_mean": found.mean()}
     row["seeds_ok_least"] = points.seeds_ok.min()
-    held_to = _pick(bounds, curve, "setting", "model", "layers", "arm")
+    held_to = _pick(bounds, curve)
     row["verdict"] = verdict(trained, row["theorem_worst"], held_to)
     row["has_theorem"] = len(references["theorem"]) > 0
     row["broken"] = "; ".join(broken(held_to))
@@ -102,15 +102,17 @@ def _references(
     curve: Mapping[str, Any], theory: pd.DataFrame, published: pd.DataFrame
 ) -> dict[str, pd.Series]:
     """Reference risks by n. `curve` names the computed ones that its model has."""
-    computed = _pick(theory, curve, "setting", "arm")
+    computed = _pick(theory, curve, ("setting", "arm"))
     tables = {
         name: computed[(computed.curve == name) & (name in curve["references"])]
         for name in COMPUTED
     }
-    tables["published"] = _pick(published, curve, "setting", "model", "layers", "arm")
+    tables["published"] = _pick(published, curve)
     return {name: table.set_index("n").risk.astype(float) for name, table in tables.items()}
 
 
-def _pick(table: pd.DataFrame, curve: Mapping[str, Any], *keys: str) -> pd.DataFrame:
+def _pick(
+    table: pd.DataFrame, curve: Mapping[str, Any], keys: Iterable[str] = CURVE
+) -> pd.DataFrame:
     same = [table[key] == curve[key] for key in keys]
     return table[np.logical_and.reduce(same)]

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ..tables import DEVIATIONS
+from .page import markdown as as_table
 from .scoreboard import (
     ABOVE,
     BELOW,
@@ -81,11 +82,11 @@ def markdown(table: pd.DataFrame, note: str) -> str:
     curve = ["panel", "model", "layers", "arm"]
     last = ["seeds_ok_least", "verdict", "broken", "error_worst", "tail_worst"]
     shown = table[[*curve, *DEVIATIONS, *last]]
-    header = [name.replace("_", " ") for name in shown]
+    header = " | ".join(name.replace("_", " ") for name in shown)
     parts = [
         INTRODUCTION.format(note=note),
-        _table(["verdict", "curves", "meaning"], verdicts),
-        _table(header, [_cells(row) for row in shown.itertuples(index=False)]),
+        as_table("verdict | curves | meaning", verdicts) + "\n",
+        as_table(header, map(_cells, shown.itertuples(index=False))) + "\n",
     ]
     return "\n".join(parts)
 
@@ -111,8 +112,3 @@ def _cells(row: tuple) -> list[str]:
     *others, error, tail = row
     cells = [percent(value) if isinstance(value, float) else str(value) for value in others]
     return cells + ["" if not share > 0 else f"{share:.2%}" for share in (error, tail)]
-
-
-def _table(header: list[str], rows: list[list[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ..models.arms import ARMS
-from ..tables import BOUND_ERRORS
+from ..tables import BOUND_ERRORS, CURVE
 
 WELL_ABOVE = 0.005  # of the optimum
-CURVE = ["setting", "model", "layers", "arm"]
 OPTIMUM = "the optimum"
 FURTHER = "where a further search ends"
 CONTAINED = "a model that they contain"
@@ -23,7 +22,7 @@ def shortfalls(
     tables: Mapping[str, pd.DataFrame], held_to: Mapping[str, Any], drawn: Collection[str]
 ) -> dict[str, pd.DataFrame]:
     """The rows of a figure's tables that are too high, by what they are above. `drawn` are curves,
-    as "setting model layers arm"; `held_to` is that of plan/held_to."""
+    as "setting model layers arm"; `held_to` is that of `plan.drawing`."""
     risks, real = tables["risks"], tables["real"].rename(columns={"seeds": "seeds_total"})
     high = above_optimum(risks, tables["theory"], held_to["optimum"], drawn)
     further = [unfinished(table, drawn) for table in (risks, real)]
@@ -100,7 +99,7 @@ def warnings(found: Mapping[str, pd.DataFrame], remedies: Mapping[str, str]) -> 
 
 
 def _names(risks: pd.DataFrame) -> pd.Series:
-    return risks[CURVE].astype(str).agg(" ".join, axis=1) if len(risks) else pd.Series(dtype=str)
+    return risks[[*CURVE]].astype(str).agg(" ".join, axis=1) if len(risks) else pd.Series(dtype=str)
 
 
 def _none(risks: pd.DataFrame) -> pd.DataFrame:

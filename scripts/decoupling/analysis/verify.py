@@ -16,10 +16,13 @@ import pandas as pd
 
 from ..models.arms import ARMS
 from ..tables import BASELINE, POINT
+from .page import markdown as table
 
 KEYS = list(POINT)
 EXACT = "exact"  # as of `batch_size`, whose default it is
 IDENTICAL, WITHIN, DIFFERS = "identical", "within", "differs"
+SUMMARY = "setting | quantity | points | identical | within | differ | most of what is allowed"
+DIFFERENCES = "point | quantity | archived | mine | difference | allowed"
 
 Tolerances = Mapping[tuple[str, str], tuple[float, float]]  # relative and errors, by kind, quantity
 
@@ -89,34 +92,30 @@ def markdown(rows: pd.DataFrame, others: Sequence[str], protocol: str) -> str:
     lines = [f"# This machine against the archive, protocol {protocol}", ""]
     lines += [f"Not compared: {text}." for text in others] + [""] * bool(others)
     if len(rows):
-        lines += ["| setting | quantity | points | identical | within | differ | most of what is"]
-        lines[-1] += " allowed |"
-        lines += ["|---|---|---|---|---|---|---|"]
-        lines += [*_summaries(rows), "", *_differing(rows)]
+        lines += [table(SUMMARY, _summaries(rows)), ""]
+        wrong = rows[rows.verdict == DIFFERS]
+        lines += (
+            [table(DIFFERENCES, map(_difference, wrong.itertuples())), ""] if len(wrong) else []
+        )
     return "\n".join([*lines, verdict(rows)]) + "\n"
 
 
-def _summaries(rows: pd.DataFrame) -> Iterator[str]:
+def _summaries(rows: pd.DataFrame) -> Iterator[Sequence[Any]]:
     for (setting, quantity), own in rows.groupby(["setting", "quantity"]):
         counts = own.verdict.value_counts()
         numbers = [len(own), *(counts.get(word, 0) for word in (IDENTICAL, WITHIN, DIFFERS))]
         used = (own.difference.abs() / own.allowed).max()
-        words = [setting, quantity, *map(str, numbers), f"{used:.0%}"]
-        yield f"| {' | '.join(words)} |"
+        yield setting, quantity, *numbers, f"{used:.0%}"
 
 
-def _differing(rows: pd.DataFrame) -> list[str]:
-    wrong = rows[rows.verdict == DIFFERS]
-    if wrong.empty:
-        return []
-    lines = [
-        "| point | quantity | archived | mine | difference | allowed |",
-        "|---|---|---|---|---|---|",
-    ]
-    for row in wrong.itertuples():
-        numbers = f"{row.archived:.8g} | {row.mine:.8g} | {row.difference:+.2e} | {row.allowed:.1e}"
-        lines.append(f"| {_point(row)} | {row.quantity} | {numbers} |")
-    return [*lines, ""]
+def _difference(row: Any) -> Sequence[str]:
+    numbers = (
+        f"{row.archived:.8g}",
+        f"{row.mine:.8g}",
+        f"{row.difference:+.2e}",
+        f"{row.allowed:.1e}",
+    )
+    return _point(row), row.quantity, *numbers
 
 
 def _point(row: Any) -> str:

@@ -54,22 +54,16 @@ class Archive:
 def records(runs: Iterable[Block]) -> list[dict[str, Any]]:
     """Runs in short form: each recipe, without its defaults, with the curves that it trains. Blocks
     of seeds are joined."""
-    seeds: dict[str, int] = {}
-    recipes: dict[str, dict[str, Any]] = {}
+    how: dict[str, dict[str, Any]] = {}
     for run in runs:
-        name = curve_of(run)
-        seeds[name] = max(run["seeds"], seeds.get(name, 0))
-        recipes[name] = {
-            key: value
-            for key, value in run["recipe"].items()
-            if key not in DEFAULTS or value != DEFAULTS[key]
-        }
+        name, recipe = curve_of(run), run["recipe"].items()
+        seeds = max(run["seeds"], how.get(name, run)["seeds"])
+        own = {key: value for key, value in recipe if (key, value) not in DEFAULTS.items()}
+        how[name] = {"seeds": seeds, "recipe": own}
     found: dict[str, dict[str, Any]] = {}
-    for name in sorted(recipes):
-        how = {"seeds": seeds[name], "recipe": recipes[name]}
-        found.setdefault(json.dumps(how, sort_keys=True), {"curves": [], **how})["curves"].append(
-            name
-        )
+    for name, made in sorted(how.items()):
+        text = json.dumps(made, sort_keys=True)
+        found.setdefault(text, {"curves": [], **made})["curves"].append(name)
     return list(found.values())
 
 
@@ -97,27 +91,3 @@ def differing(one: Block, other: Block) -> Iterable[str]:
     for key in {**one["recipe"], **other["recipe"]}:
         if one["recipe"].get(key) != other["recipe"].get(key):
             yield key
-
-
-def text(archive: Mapping[str, Any]) -> str:
-    """The manifest's text, with a line for each key of an entry."""
-    lines = ["{"]
-    for part, ends in (("trained", ",\n"), ("computed", "\n")):
-        lines.append(f'"{part}": {{')
-        groups = []
-        for group, entries in sorted(archive[part].items()):
-            shown = [f'"{name}": {_entry(entries[name])}' for name in sorted(entries)]
-            groups.append(f'"{group}": {{\n' + ",\n".join(shown) + "\n}")
-        lines.append(",\n".join(groups) + "\n}" + ends.rstrip("\n"))
-    return "\n".join([*lines, "}"]) + "\n"
-
-
-def _entry(entry: Block) -> str:
-    shown = []
-    for key in sorted(entry):
-        value = json.dumps(entry[key], ensure_ascii=False, sort_keys=True)
-        if key == "runs":
-            runs = (json.dumps(run, ensure_ascii=False, sort_keys=True) for run in entry[key])
-            value = "[\n    " + ",\n    ".join(runs) + "]"
-        shown.append(f'  "{key}": {value}')
-    return "{\n" + ",\n".join(shown) + "}"

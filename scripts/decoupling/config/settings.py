@@ -69,12 +69,10 @@ class Setting:
 
     @cached_property
     def curves(self) -> list[Curve]:
-        """Every trained curve. Models without `layers` have one layer."""
+        """Every trained curve."""
         found = []
         for name in self.models:
-            depths = [depth for depth in self.layers if models.find(name, depth)] or [1]
-            for layers in depths:
-                module = models.find(name, layers)
+            for layers, module in self._modules(name).items():
                 model, rest = models.modules()[module], (self._sizes_of(module), self.recipe)
                 found += [
                     Curve(self.name, module, name, layers, arm, ARMS[arm].trains, *rest)
@@ -82,6 +80,11 @@ class Setting:
                     if model.unsupported(ARMS[arm].trains) is None
                 ]
         return found
+
+    def _modules(self, model: str) -> dict[int, str]:
+        """A model's module by depth. Models without `layers` have one layer."""
+        found = {depth: models.find(model, depth) for depth in self.layers}
+        return {d: module for d, module in found.items() if module} or {1: models.find(model, 1)}
 
     def _sizes_of(self, module: str) -> tuple[tuple[str, int], ...]:
         model = models.modules()[module]
@@ -94,29 +97,14 @@ class Setting:
 
     def unsupported(self, arm: str) -> str | None:
         """The reason why the model that a panel draws does not have an arm; or None."""
-        depths = [depth for depth in self.layers if models.find(self.model, depth)] or [1]
-        found = [models.find(self.model, depth) for depth in depths]
-        reasons = [models.modules()[module].unsupported(ARMS[arm].trains) for module in found]
+        found = [models.modules()[module] for module in self._modules(self.model).values()]
+        reasons = [model.unsupported(ARMS[arm].trains) for model in found]
         return reasons[0] if all(reasons) else None
 
     def select_curves(self, model: str, layers: int, arms: Iterable[str]) -> list[Curve]:
         """Curves of a model and depth, in the order of `arms`."""
         there = {c.arm: c for c in self.curves if (c.model, c.layers) == (model, layers)}
         return [there[arm] for arm in arms if arm in there]
-
-    def resized(
-        self, name: str, n: Iterable[int], arms: Iterable[str], layers: int, **sizes: int
-    ) -> Setting:
-        """The setting with another size of the model that a panel draws."""
-        return replace(
-            self,
-            name=name,
-            n=tuple(n),
-            models=(self.model,),
-            layers=(layers,),
-            arms=tuple(arms),
-            sizes={**self.sizes, **sizes},
-        )
 
     def derive(self, name: str, n: Iterable[int], **changes: Any) -> Setting:
         """The setting at other n, with changes to its block; one layer of attention in the four

@@ -38,10 +38,6 @@ class RiskEstimate:
         return RiskEstimate(*scaled, self.tail)
 
 
-class DeviceError(RuntimeError):
-    """The device that was asked for is not there."""
-
-
 class Engine:
     """Trains and tests models on a source's contexts at one n.
 
@@ -90,6 +86,14 @@ class Engine:
         the context's weight: [seeds, B]."""
         raise NotImplementedError
 
+    def errors_on(
+        self, stream: Stream, trained: Sequence[tuple[Any, Params]], count: int
+    ) -> Iterator[list[np.ndarray]]:
+        """The errors of every model, one part of the held-out contexts after another."""
+        for index, first in enumerate(range(0, count, self.chunk)):
+            batch = self.held_out(stream, index, min(self.chunk, count - first))
+            yield [self.errors(model, params, batch) for model, params in trained]
+
 
 class BatchEngine(Engine):
     """The test risk is estimated on held-out contexts, and the best seed chosen on another set of
@@ -112,10 +116,10 @@ class BatchEngine(Engine):
 
     def test(self, trained: Sequence[tuple[Any, Params]], count: int) -> list[RiskEstimate]:
         totals: list[Any] = [0.0] * len(trained)
-        for parts in self._errors_on(Stream.SELECTION, trained, count):
+        for parts in self.errors_on(Stream.SELECTION, trained, count):
             sums = (errors.sum(1, dtype=float) for errors in parts)
             totals = [total + own for total, own in zip(totals, sums, strict=True)]
-        report = zip(*self._errors_on(Stream.REPORT, trained, count), strict=True)
+        report = zip(*self.errors_on(Stream.REPORT, trained, count), strict=True)
         return [
             RiskEstimate(
                 errors.mean(1, dtype=float) + self._noise_var,
@@ -125,14 +129,6 @@ class BatchEngine(Engine):
             )
             for total, errors in zip(totals, (np.hstack(parts) for parts in report), strict=True)
         ]
-
-    def _errors_on(
-        self, stream: Stream, trained: Sequence[tuple[Any, Params]], count: int
-    ) -> Iterator[list[np.ndarray]]:
-        """The errors of every model, one part of the held-out contexts after another."""
-        for index, first in enumerate(range(0, count, self.chunk)):
-            batch = self.held_out(stream, index, min(self.chunk, count - first))
-            yield [self.errors(model, params, batch) for model, params in trained]
 
 
 def tail_share(errors: np.ndarray) -> np.ndarray:

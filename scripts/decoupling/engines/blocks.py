@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,15 +15,40 @@ from ..models.base import Arrays
 from .base import BatchEngine, weighted
 
 
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A batch cut into blocks of one task each; a task's last block is padded."""
+
+    arrays: Sequence[np.ndarray]  # as the kernel takes them: [blocks, …]
+    filled: np.ndarray  # masks padding: [blocks, block]
+    weights: np.ndarray  # of the contexts in the mean over the batch, 0 for padding, alike
+    owners: np.ndarray  # the task of each block, [blocks]
+    tasks: int  # K
+
+    @classmethod
+    def of(
+        cls,
+        arrays: Sequence[np.ndarray],
+        counts: Sequence[int],
+        block: int,
+        weights: Sequence[np.ndarray] | None = None,
+    ) -> Blocks:
+        """`counts` are numbers of contexts and `weights` the contexts' own, by task."""
+        share = np.float32(1 / sum(counts))
+        even = cut([np.full(count, share, np.float32) for count in counts], block)
+        owners = np.repeat(np.arange(len(counts)), [-(-count // block) for count in counts])
+        own = even if weights is None else even * cut(weights, block)
+        return cls(arrays, even > 0, own, owners, len(counts))
+
+
 class BlockEngine(BatchEngine):
-    """In single precision. Engines add `_pass`. `blocks` cuts a batch into an object with `filled`,
-    which masks the padding of a task's last block, and `weights`, the contexts' in the risk."""
+    """In single precision. Engines add `_pass`; `blocks` cuts a batch."""
 
     def __init__(
         self,
         draw: Callable,
         noise_var: float,
-        blocks: Callable,
+        blocks: Callable[[Any], Blocks],
         threads: int,
         importance: Callable | None = None,
     ) -> None:
@@ -44,15 +70,12 @@ class BlockEngine(BatchEngine):
             errors, _ = self._pass(model.forward(params), blocks, with_gradient=False)
             return weighted(errors[:, blocks.filled], batch)
 
-    def _pass(self, forwarded: Any, blocks: Any, *, with_gradient: bool) -> tuple[np.ndarray, Any]:
+    def _pass(
+        self, forwarded: Any, blocks: Blocks, *, with_gradient: bool
+    ) -> tuple[np.ndarray, Any]:
         """Errors, [seeds, blocks, contexts], and the gradient with respect to what the model
         forwards."""
         raise NotImplementedError
-
-
-def owners(counts: Sequence[int], block: int) -> np.ndarray:
-    """The task of each block, [blocks], for so many contexts of each task."""
-    return np.repeat(np.arange(len(counts)), [-(-count // block) for count in counts])
 
 
 def cut(parts: Sequence[np.ndarray], block: int) -> np.ndarray:
@@ -74,16 +97,6 @@ def cut(parts: Sequence[np.ndarray], block: int) -> np.ndarray:
             own[whole, :, : count - whole * block] = rows[:, whole * block :]
         first += number
     return out.reshape(-1, *shape, block)
-
-
-def shares(
-    counts: Sequence[int], block: int, weights: Sequence[np.ndarray] | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """A mask of the padding, and every context's weight in the mean over the batch, which is 0 for
-    padding: [blocks, block] each. `weights` are the contexts' own, by task."""
-    share = np.float32(1 / sum(counts))
-    even = cut([np.full(count, share, np.float32) for count in counts], block)
-    return even > 0, even if weights is None else even * cut(weights, block)
 
 
 def by_task(vectors: np.ndarray, tasks: int) -> np.ndarray:

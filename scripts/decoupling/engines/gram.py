@@ -7,7 +7,6 @@ single precision; torch does it on a GPU. The query integrates out: the error of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,31 +16,15 @@ from ..kernels.layers import BLOCK, program
 from ..models.deep_attention import Layers
 from ..problem.gram import GramBatch
 from .base import BatchEngine, grams_at_a_time
-from .blocks import BlockEngine, by_seeds, by_task, cut, owners, shares
-
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """A batch cut into blocks of one task each; a task's last block is padded."""
-
-    grams: np.ndarray  # [blocks, P·BLOCK]
-    betas: np.ndarray  # [blocks, d·BLOCK]
-    filled: np.ndarray  # masks padding: [blocks, BLOCK]
-    weights: np.ndarray  # of the contexts in the risk, 0 for padding: [blocks, BLOCK]
-    owners: np.ndarray  # the task of each block, [blocks]
-    tasks: int  # K
+from .blocks import BlockEngine, Blocks, by_seeds, by_task, cut
 
 
 def blocks(batch: GramBatch) -> Blocks:
+    """Gram matrices, [blocks, P·BLOCK], and β, [blocks, d·BLOCK]."""
     counts = [beta.shape[1] for beta in batch.betas]
-    grams, betas = (cut(parts, BLOCK) for parts in (batch.packed, batch.betas))
-    return Blocks(
-        grams.reshape(len(grams), -1),
-        betas.reshape(len(betas), -1),
-        *shares(counts, BLOCK, batch.weights),
-        owners(counts, BLOCK),
-        len(counts),
-    )
+    arrays = [cut(parts, BLOCK) for parts in (batch.packed, batch.betas)]
+    flat = [array.reshape(len(array), -1) for array in arrays]
+    return Blocks.of(flat, counts, BLOCK, batch.weights)
 
 
 class CompiledEngine(BlockEngine):
@@ -73,7 +56,7 @@ class CompiledEngine(BlockEngine):
             kernel(
                 (0,) * size, (0,), code.groups, code.operations, code.forward, code.starts,
                 code.ends, code.places, with_gradient, prompted,
-                blocks.grams, blocks.betas, blocks.weights, blocks.owners,
+                *blocks.arrays, blocks.weights, blocks.owners,
                 both[part], prompts[part], starts[part], self._sigma_x,
                 errors[part], *(x[part] for x in sums),
             )  # fmt: skip

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..errors import InputError
 from ..problem.sequences import SequenceBatch, at_a_time
-from .base import BatchEngine, DeviceError
+from .base import BatchEngine
 
 BLOCK = 1024  # contexts that go through at a time
 Tensors = Mapping[str, torch.Tensor]
@@ -32,9 +33,8 @@ class AutogradEngine(BatchEngine):
         importance: Callable | None = None,
     ) -> None:
         if device == "cuda" and not torch.cuda.is_available():
-            raise DeviceError(
-                "The protocol asks for device cuda, but torch finds none here; use device: cpu"
-            )
+            text = "The protocol asks for device cuda, but torch finds none here; use device: cpu"
+            raise InputError([text])
         torch.set_num_threads(threads)
         super().__init__(draw, noise_var, importance)
         self._device = device

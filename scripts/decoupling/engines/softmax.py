@@ -6,7 +6,6 @@ single precision; on a GPU torch does it by the model's `predict` (`engines.sequ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,34 +15,17 @@ from ..kernels.softmax import BLOCK
 from ..models.softmax import SoftmaxHeads
 from ..problem.sequences import SequenceBatch, at_a_time
 from .base import BatchEngine
-from .blocks import BlockEngine, by_seeds, by_task, cut, owners, shares
-
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """A batch cut into blocks of one task each; a task's last block is padded."""
-
-    tokens: np.ndarray  # [blocks, n, D·BLOCK]
-    queries: np.ndarray  # [x; 0]: [blocks, D·BLOCK]
-    targets: np.ndarray  # [blocks, BLOCK]
-    filled: np.ndarray  # masks padding: [blocks, BLOCK]
-    weights: np.ndarray  # of the contexts in the risk, 0 for padding: [blocks, BLOCK]
-    owners: np.ndarray  # the task of each block, [blocks]
-    tasks: int  # K
+from .blocks import BlockEngine, Blocks, by_seeds, by_task, cut
 
 
 def blocks(batch: SequenceBatch) -> Blocks:
-    counts = [len(target) for target in batch.targets]
+    """Tokens, [blocks, n, D·BLOCK], queries [x; 0], [blocks, D·BLOCK], and targets, [blocks,
+    BLOCK]."""
     tokens = cut(batch.tokens, BLOCK)
     queries = cut([np.pad(x, ((0, 1), (0, 0))) for x in batch.queries], BLOCK)
-    return Blocks(
-        tokens.reshape(*tokens.shape[:2], -1),
-        queries.reshape(len(queries), -1),
-        cut(batch.targets, BLOCK),
-        *shares(counts, BLOCK),
-        owners(counts, BLOCK),
-        len(counts),
-    )
+    flat = tokens.reshape(*tokens.shape[:2], -1), queries.reshape(len(queries), -1)
+    counts = [len(target) for target in batch.targets]
+    return Blocks.of([*flat, cut(batch.targets, BLOCK)], counts, BLOCK)
 
 
 class CompiledEngine(BlockEngine):
@@ -68,7 +50,7 @@ class CompiledEngine(BlockEngine):
         def run(part: slice) -> None:
             kernel(
                 (0,) * size, (0,), with_gradient, prompted,
-                blocks.tokens, blocks.queries, blocks.targets, blocks.weights, blocks.owners,
+                *blocks.arrays, blocks.weights, blocks.owners,
                 scores[part], readouts[part], prompts[part],
                 errors[part], *(x[part] for x in sums),
             )  # fmt: skip

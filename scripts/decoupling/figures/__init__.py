@@ -37,14 +37,13 @@ def text(description: str) -> dict[str, Any]:
     return {"description": description, "type": "string"}
 
 
-def numbers(description: str, kind: str, **limits: float) -> dict[str, Any]:
+def several(description: str, kind: str, **limits: float) -> dict[str, Any]:
     array = {"type": "array", "minItems": 1, "uniqueItems": True}
     return {"description": description, **array, "items": {"type": kind, **limits}}
 
 
 def names(description: str) -> dict[str, Any]:
-    array = {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}}
-    return {"description": description, **array}
+    return several(description, "string")
 
 
 @dataclass(frozen=True)

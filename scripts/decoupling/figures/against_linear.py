@@ -9,9 +9,7 @@ from . import ARMS, Problem, names
 from .panel import Panels
 
 if TYPE_CHECKING:
-    from ..config import Config
-    from ..config.settings import Setting
-    from ..models.curve import Curve
+    from .hints import Config, Curve, Setting
 
 DASHED = "linear, theorem"
 

@@ -10,13 +10,7 @@ from .describe import describe
 from .smooth import filled
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MplFigure
-    from matplotlib.lines import Line2D
-
-    from ..config import Config
-    from ..problem.mixture import TaskMixture
+    from .hints import Axes, Config, Line2D, MplFigure, TaskMixture, pd
 
 ARMS = ("plain", "finetune", "joint")  # Theorems 1–3; Theorem 4 does not need the assumption
 PARTS = {  # of the cost for joint training: upper and lower reference, grey level

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from . import ARMS, LENGTHS, Problem, numbers, text
+from . import ARMS, LENGTHS, Problem, several, text
 from .sizes import Sizes
 
 if TYPE_CHECKING:
-    from ..config import Config
-    from ..config.settings import Setting
-    from ..models.curve import Curve
+    from .hints import Config, Curve, Setting
 
 KEY = "attention_heads"
 
@@ -22,7 +21,7 @@ class AttentionHeads(Sizes):
     subject = "settings whose first model has attention_heads"
     properties: ClassVar = {
         "setting": text("The setting whose attention heads are varied"),
-        "attention_heads": numbers("Numbers of heads", "integer", minimum=1),
+        "attention_heads": several("Numbers of heads", "integer", minimum=1),
         "n": LENGTHS,
         "arms": ARMS,
     }
@@ -54,8 +53,13 @@ class AttentionHeads(Sizes):
 
     def derived(self, settings: Mapping[str, Setting]) -> list[Setting]:
         base = settings[self.block["setting"]]
+        same = {
+            "n": tuple(self.block["n"]),
+            "models": (base.model,),
+            "arms": tuple(self.arms(base)),
+        }
         return [
-            base.resized(name, self.block["n"], self.arms(base), layers, **{KEY: heads})
+            replace(base, name=name, layers=(layers,), sizes={**base.sizes, KEY: heads}, **same)
             for heads, name, layers in self.points(settings)
             if name != base.name
         ]

@@ -9,9 +9,7 @@ from . import ARMS, text
 from .sizes import Sizes
 
 if TYPE_CHECKING:
-    from ..config import Config
-    from ..config.settings import Setting
-    from ..models.curve import Curve
+    from .hints import Config, Curve, Setting
 
 
 class Depth(Sizes):

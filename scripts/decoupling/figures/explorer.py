@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,7 +112,7 @@ def _preset(
         "name": preset["name"],
         "layers": preset["layers"],
         "n": sorted(preset["n"]),
-        **asdict(found),
+        **found,
         "trained": _points(of_curves(trained), "arm", "n", "risk", "risk_se"),
         "published": _points(of_curves(authors), "arm", "n", "risk"),
         "bayes": _points(of_setting(bayes), "n", "risk", "risk_se"),

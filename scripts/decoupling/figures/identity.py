@@ -9,10 +9,7 @@ from . import LENGTHS, Columns, Tables, names, style
 from .describe import describe
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MplFigure
-    from matplotlib.lines import Line2D
+    from .hints import Axes, Line2D, MplFigure, pd
 
 
 ROW_HEIGHTS = (2.9, 1.3)  # inches

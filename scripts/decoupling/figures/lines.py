@@ -19,12 +19,8 @@ from .describe import describe
 from .smooth import filled
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MplFigure
-    from matplotlib.lines import Line2D
-
     from . import Tables
+    from .hints import Axes, Line2D, MplFigure, pd
 
 COMPUTED = {  # dashed lines, and their label
     "theorem": "theorem",

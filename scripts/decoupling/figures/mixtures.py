@@ -10,11 +10,7 @@ from ..theory.excess import SHOWN, excess, several_tasks
 from . import Figure, Tables, style
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MplFigure
-
-    from ..config import Config
+    from .hints import Axes, Config, MplFigure, pd
 
 BLOCK = 20  # mixtures per job
 SIZE = (4.8, 3.4)  # inches

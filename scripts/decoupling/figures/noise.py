@@ -11,19 +11,11 @@ import numpy as np
 from ..models.arms import ARMS
 from ..theory.gaps import GAPS, gap
 from ..theory.theorems import THEOREMS
-from . import BAYES, LENGTHS, Figure, Tables, numbers, style, text
+from . import BAYES, LENGTHS, Figure, Tables, several, style, text
 from .describe import describe
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MplFigure
-    from matplotlib.lines import Line2D
-
-    from ..config import Config
-    from ..config.settings import Setting
-    from ..models.curve import Curve
-    from ..problem.mixture import TaskMixture
+    from .hints import Axes, Config, Curve, Line2D, MplFigure, Setting, TaskMixture, pd
 
 POINTS = 60  # of a theorem's line
 CELL = (2 * style.PANEL_SIZE[0] / 3, 2.1)  # inches
@@ -34,7 +26,7 @@ class Noise(Figure):
 
     properties: ClassVar = {
         "setting": text("The setting whose label noise is varied"),
-        "noise_var": numbers("Variances of the label noise", "number", minimum=0),
+        "noise_var": several("Variances of the label noise", "number", minimum=0),
         "n": LENGTHS,
         "bayes": BAYES,
     }

@@ -12,11 +12,7 @@ from .lines import ALONE, computed, finish, plot_dashed, plot_trained, trained
 from .smooth import filled
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MplFigure
-
-    from ..config import Config
-    from ..models.curve import Curve
+    from .hints import Axes, Config, Curve, MplFigure
 
 MODEL = "attention"
 PLACES = {  # arm: rows and columns of the grid, title

@@ -9,7 +9,7 @@ from . import Problem, names
 from .panel import Panel, Panels
 
 if TYPE_CHECKING:
-    from ..config import Config
+    from .hints import Config
 
 
 class Page(Panels):

@@ -10,11 +10,7 @@ from . import ARMS, BAYES, Figure, Problem, Tables, style, text
 from .lines import COMPUTED, draw_panels
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as MplFigure
-
-    from ..config import Config
-    from ..config.settings import Setting
-    from ..models.curve import Curve
+    from .hints import Config, Curve, MplFigure, Setting
 
 
 class Panels(Figure):

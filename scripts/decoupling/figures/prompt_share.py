@@ -10,14 +10,7 @@ from . import Figure, Tables, names, style
 from .describe import describe
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MplFigure
-    from matplotlib.lines import Line2D
-
-    from ..config import Config
-    from ..config.settings import Setting
-    from ..models.curve import Curve
+    from .hints import Axes, Config, Curve, Line2D, MplFigure, Setting, pd
 
 HEIGHT = 2.6  # inches of a panel
 APART = 0.012  # of the x axis, between arms

@@ -14,13 +14,7 @@ from .describe import describe
 from .smooth import filled
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MplFigure
-    from matplotlib.lines import Line2D
-
-    from ..config import Config
-    from ..config.settings import Setting
+    from .hints import Axes, Config, Line2D, MplFigure, Setting, pd
 
 SIZE = (4.6, 3.4)  # inches
 GUIDE_STYLE = {"color": "0.8", "lw": 3, "zorder": 1, "label": "grey: as Corollary 1 claims"}

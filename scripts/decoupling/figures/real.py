@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..analysis.cross_validation import REDUCED, out_of_gate, with_theory
+from ..analysis.gate import REDUCED, out_of_gate, with_theory
 from ..models.arms import ARMS
 from ..sources.table import CONTEXTS_PER_UNIT
 from ..tables import BASELINE
 from . import Figure, Tables, names, style
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MplFigure
-    from matplotlib.lines import Line2D
-
-    from ..config import Config
-    from ..config.settings import Setting
-    from ..models.curve import Curve
+    from .hints import Axes, Config, Curve, Line2D, MplFigure, Setting, pd
 
 COLUMN, ROW = 2.3, 2.1  # inches, of a panel
 BASELINES = {  # line style, label

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.cross_validation import out_of_gate
+from ..analysis.gate import out_of_gate
 from . import Tables, style
 from .real import OfTables, gate_text, small_print
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MplFigure
-    from matplotlib.lines import Line2D
+    from .hints import Axes, Line2D, MplFigure, pd
 
 SIZE = 2.5  # inches, of a panel
 SIDES = ({"xytext": (4, -6)}, {"xytext": (-3, 2), "ha": "right"})  # of n, in turn by setting

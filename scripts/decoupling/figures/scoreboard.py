@@ -15,13 +15,9 @@ from . import Figure, Tables
 from .style import framed, use_style
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.colors import SymLogNorm
-    from matplotlib.figure import Figure as MplFigure
 
-    from ..config import Config
-    from ..models.curve import Curve
+    from .hints import Axes, Config, Curve, MplFigure, pd
 
 TICKS = (-1, -0.1, -TOLERANCE, 0, TOLERANCE, 0.1, 1)
 CELL = (0.95, 0.3)  # inches
@@ -45,36 +41,35 @@ class Scoreboard(Figure):
 
     @staticmethod
     def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
-        return _draw(tables["scoreboard"], note)
+        from matplotlib import colormaps
+        from matplotlib.colors import SymLogNorm
+
+        use_style()
+        table = tables["scoreboard"]
+        shown = table[table.has_theorem.astype(bool)]
+        rows = list(dict.fromkeys(_row_name(row) for row in shown.itertuples()))
+        arms = [arm for arm in ARMS if arm in set(shown.arm)]
+        width, height = max(1, len(arms)) * CELL[0], max(LEAST_ROWS, len(rows)) * CELL[1]
+        figure, body = framed(width + MARGIN[0], height + MARGIN[1], [], note)
+        ax = body.subplots()
+        if shown.empty:
+            ax.axis("off")
+            ax.text(0.5, 0.5, "no curve has a theorem", ha="center", va="center")
+            return figure
+        values, texts = _cells(shown, rows, arms)
+        colours = colormaps["RdBu_r"].with_extremes(bad="0.93")  # red: above the theorem
+        scale = SymLogNorm(TOLERANCE, vmin=-1, vmax=1)  # pale within the tolerance, then decades
+        image = ax.imshow(np.ma.masked_invalid(values), colours, scale, aspect="auto")
+        _annotate(ax, values, texts, scale)
+        _label(ax, rows, arms)
+        bar = body.colorbar(image, ax=ax, ticks=TICKS, extend="both", pad=0.02)
+        bar.ax.set_yticklabels(
+            [f"{tick:+.0%}".replace("+0%", "0").replace("-", "−") for tick in TICKS]
+        )
+        return figure
 
 
 KIND = Scoreboard
-
-
-def _draw(table: pd.DataFrame, note: str) -> MplFigure:
-    from matplotlib import colormaps
-    from matplotlib.colors import SymLogNorm
-
-    use_style()
-    shown = table[table.has_theorem.astype(bool)]
-    rows = list(dict.fromkeys(_row_name(row) for row in shown.itertuples()))
-    arms = [arm for arm in ARMS if arm in set(shown.arm)]
-    width, height = max(1, len(arms)) * CELL[0], max(LEAST_ROWS, len(rows)) * CELL[1]
-    figure, body = framed(width + MARGIN[0], height + MARGIN[1], [], note)
-    ax = body.subplots()
-    if shown.empty:
-        ax.axis("off")
-        ax.text(0.5, 0.5, "no curve has a theorem", ha="center", va="center")
-        return figure
-    values, texts = _cells(shown, rows, arms)
-    colours = colormaps["RdBu_r"].with_extremes(bad="0.93")  # red: above the theorem
-    scale = SymLogNorm(TOLERANCE, vmin=-1, vmax=1)  # pale within the tolerance, then decades
-    image = ax.imshow(np.ma.masked_invalid(values), colours, scale, aspect="auto")
-    _annotate(ax, values, texts, scale)
-    _label(ax, rows, arms)
-    bar = body.colorbar(image, ax=ax, ticks=TICKS, extend="both", pad=0.02)
-    bar.ax.set_yticklabels([f"{tick:+.0%}".replace("+0%", "0").replace("-", "−") for tick in TICKS])
-    return figure
 
 
 def _row_name(row: tuple) -> str:

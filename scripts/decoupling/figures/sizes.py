@@ -11,13 +11,7 @@ from .describe import describe
 from .lines import computed, trained
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MplFigure
-    from matplotlib.lines import Line2D
-
-    from ..config import Config
-    from ..config.settings import Setting
-    from ..models.curve import Curve
+    from .hints import Axes, Config, Curve, Line2D, MplFigure, Setting
 
 HEIGHT = 2.6  # inches of a panel
 
@@ -66,25 +60,19 @@ class Sizes(Figure):
 
     @staticmethod
     def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
-        return draw_sizes(plot_spec, tables, note)
-
-
-def draw_sizes(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
-    """`plot_spec` has the setting whose theorems are drawn, `model`, `arms`, `n`, (size, setting,
-    layers) of all `points`, and the x axis: `axis`, `symbol`, `logarithmic`."""
-    style.use_style()
-    lengths = plot_spec["n"]
-    width = len(lengths) * style.PANEL_SIZE[0]
-    figure, body = style.framed(width, HEIGHT, _legend(plot_spec, tables), note)
-    axes = body.subplots(1, len(lengths), squeeze=False)[0]
-    for n, ax in zip(lengths, axes, strict=True):
-        _draw_panel(ax, plot_spec, tables, n)
-        ax.set_title(f"$n={n}$")
-    axes[0].set_ylabel(r"risk / $\mathrm{E}[y^2]$")
-    style.despine(axes)
-    mix = tables["specs"][plot_spec["setting"]]
-    body.suptitle(describe(mix).replace("\n", " "), fontsize=8)
-    return figure
+        style.use_style()
+        lengths = plot_spec["n"]
+        width = len(lengths) * style.PANEL_SIZE[0]
+        figure, body = style.framed(width, HEIGHT, _legend(plot_spec, tables), note)
+        axes = body.subplots(1, len(lengths), squeeze=False)[0]
+        for n, ax in zip(lengths, axes, strict=True):
+            _draw_panel(ax, plot_spec, tables, n)
+            ax.set_title(f"$n={n}$")
+        axes[0].set_ylabel(r"risk / $\mathrm{E}[y^2]$")
+        style.despine(axes)
+        mix = tables["specs"][plot_spec["setting"]]
+        body.suptitle(describe(mix).replace("\n", " "), fontsize=8)
+        return figure
 
 
 def _draw_panel(ax: Axes, plot_spec: Mapping[str, Any], tables: Tables, n: int) -> None:

@@ -22,58 +22,20 @@ class Entry:
 
 
 ARMS = {  # in the order of legends and tables
-    "plain": Entry(
-        Arm(weights=True, prompts=False, heads=False),
-        label="plain",
-        colour="#0072B2",
-        marker="o",
-    ),
-    "zero_prompt": Entry(
-        Arm(weights=True, prompts=False, heads=False, zero_prompt=True),
-        label="a prompt of zeros",
-        colour="#8C6D46",
-        marker="h",
-    ),
+    "plain": Entry(Arm(weights=True), "plain", "#0072B2", "o"),
+    "zero_prompt": Entry(Arm(weights=True, zero_prompt=True), "a prompt of zeros", "#8C6D46", "h"),
     "shared": Entry(
-        Arm(weights=True, prompts=True, heads=False, shared_prompt=True),
-        label="one prompt for all tasks",
-        colour="#999999",
-        marker="p",
+        Arm(weights=True, prompts=True, shared_prompt=True),
+        "one prompt for all tasks", "#999999", "p",
     ),
-    "finetune": Entry(
-        Arm(weights=False, prompts=True, heads=False),
-        label="fine-tuned prompts",
-        colour="#E69F00",
-        marker="s",
-    ),
-    "joint": Entry(
-        Arm(weights=True, prompts=True, heads=False),
-        label="joint prompts",
-        colour="#009E73",
-        marker="^",
-    ),
+    "finetune": Entry(Arm(prompts=True), "fine-tuned prompts", "#E69F00", "s"),
+    "joint": Entry(Arm(weights=True, prompts=True), "joint prompts", "#009E73", "^"),
     "joint_heads": Entry(
-        Arm(weights=True, prompts=True, heads=True),
-        label="joint prompts and heads",
-        colour="#D55E00",
-        marker="D",
+        Arm(weights=True, prompts=True, heads=True), "joint prompts and heads", "#D55E00", "D"
     ),
-    "heads": Entry(
-        Arm(weights=True, prompts=False, heads=True),
-        label="joint heads",
-        colour="#CC79A7",
-        marker="v",
-    ),
+    "heads": Entry(Arm(weights=True, heads=True), "joint heads", "#CC79A7", "v"),
     "finetune_heads": Entry(
-        Arm(weights=False, prompts=True, heads=True),
-        label="fine-tuned prompts and heads",
-        colour="#56B4E9",
-        marker="P",
+        Arm(prompts=True, heads=True), "fine-tuned prompts and heads", "#56B4E9", "P"
     ),
-    "finetune_only_heads": Entry(
-        Arm(weights=False, prompts=False, heads=True),
-        label="fine-tuned heads",
-        colour="#000000",
-        marker="X",
-    ),
-}
+    "finetune_only_heads": Entry(Arm(heads=True), "fine-tuned heads", "#000000", "X"),
+}  # fmt: skip

@@ -31,9 +31,9 @@ class Arm:
     """The trained parts: attention weights, prompts, task heads. Without the weights, the others
     are fine-tuned on the frozen weights of the same seed's `plain`."""
 
-    weights: bool
-    prompts: bool
-    heads: bool
+    weights: bool = False
+    prompts: bool = False
+    heads: bool = False
     shared_prompt: bool = False  # one prompt for all tasks
     zero_prompt: bool = False  # a prompt that stays zero
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from . import load
@@ -53,12 +53,9 @@ class Curve:
         same = (self.model, self.arm) == (other.model, other.arm) and self.trains.weights
         return self.build().contains(other.build()) if same else None
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Curve:
-        """The curve that `to_dict` described."""
+        """The curve that `asdict` described, through JSON."""
         sizes = tuple((name, size) for name, size in fields["sizes"])
         return cls(**{**fields, "trains": Arm(**fields["trains"]), "sizes": sizes})
 

@@ -47,10 +47,10 @@ def scoreboard_rows(config: Config) -> list[dict[str, Any]]:
     ]
 
 
-def page_settings(config: Config) -> dict[str, list[str]]:
-    """The settings that each page of panels shows."""
-    pages = {name: f for name, f in config.figures.items() if "panels" in f.block}
-    return {name: page.needs(config)["specs"] for name, page in pages.items()}
+def page_settings(config: Config) -> list[str]:
+    """The settings that pages of panels show."""
+    pages = [figure for figure in config.figures.values() if "panels" in figure.block]
+    return sorted({name for page in pages for name in page.needs(config)["specs"]})
 
 
 def explored_settings(config: Config) -> list[str]:

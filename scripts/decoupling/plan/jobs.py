@@ -131,7 +131,7 @@ def curve_modules(source: str, curves: Iterable[Curve]) -> list[str]:
 
 def curves_text(curves: Iterable[Curve]) -> str:
     """Curves as JSON, for scripts that evaluate them."""
-    return canonical_json([curve.to_dict() for curve in curves])
+    return canonical_json([asdict(curve) for curve in curves])
 
 
 def optimisers(protocol: Protocol, setting: Setting) -> list[str]:
@@ -238,10 +238,6 @@ def fold_block(setting: Setting) -> str:
 def folded(config: Config) -> list[str]:
     """Settings that have folds."""
     return [name for name, made in config.settings.items() if made.folds]
-
-
-def fold_names(config: Config, setting: str) -> list[str]:
-    return list(config.settings[setting].folds)
 
 
 def model_modules(setting: Setting) -> list[str]:

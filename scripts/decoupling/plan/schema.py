@@ -118,7 +118,9 @@ def _setting_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem
 
 def _figure_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]:
     kinds = figures.kinds()
-    kind = _chosen(block, "kind", "panel")
+    kind = block.get("kind", "panel")
+    if not isinstance(kind, str):
+        kind = "panel"  # the schema reports it
     if kind not in kinds:
         text = f"there is no kind {kind!r}; use one of {', '.join(kinds)}"
         yield Problem((*path, "kind"), text)
@@ -139,12 +141,6 @@ def _figure_problems(path: Path, block: Block, defs: Block) -> Iterator[Problem]
             yield Problem((*path, key), f"is missing; {kind} needs it")
     schema = {**defs["figure"], "$defs": defs, "properties": common | kinds[kind].properties}
     yield from _problems(path, schema, block)
-
-
-def _chosen(block: Block, key: str, default: str) -> str:
-    """The value, or the default if it is no text, which the schema reports."""
-    value = block.get(key, default)
-    return value if isinstance(value, str) else default
 
 
 def blocks(raw: Block, key: str) -> list[tuple[str, Block]]:

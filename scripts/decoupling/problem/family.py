@@ -5,7 +5,7 @@ All settings of the paper are of this kind, and the explorer's controls describe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,20 +16,9 @@ MOST_TASKS = 3
 SAME = 1e-12  # relative, for rounding
 
 
-@dataclass(frozen=True)
-class Controls:
-    """The numbers, under the config's keys; `cov_base` is None for the identity."""
-
-    d: int
-    weights: list[float]
-    means: list[float]
-    covs: list[float]
-    cov_base: list[float] | None
-    noise_var: float
-
-
-def controls(mix: TaskMixture) -> Controls | None:
-    """The mixture's numbers, or None if it is not of this kind, or too large."""
+def controls(mix: TaskMixture) -> dict[str, Any] | None:
+    """The mixture's numbers, under the config's keys (`cov_base` is None for the identity); or None
+    if it is not of this kind, or too large."""
     if mix.dim > MOST_DIM or mix.tasks > MOST_TASKS:
         return None
     if not np.array_equal(mix.sigma_x, np.eye(mix.dim)):
@@ -44,14 +33,14 @@ def controls(mix: TaskMixture) -> Controls | None:
     scales = diagonals[:, 0] / base[0]
     if not np.allclose(diagonals, scales[:, None] * base, rtol=SAME, atol=0):
         return None
-    return Controls(
-        mix.dim,
-        mix.weights.tolist(),
-        mix.means[:, 0].tolist(),
-        scales.tolist(),
-        None if _constant(base) else base.tolist(),
-        mix.noise_var,
-    )
+    return {
+        "d": mix.dim,
+        "weights": mix.weights.tolist(),
+        "means": mix.means[:, 0].tolist(),
+        "covs": scales.tolist(),
+        "cov_base": None if _constant(base) else base.tolist(),
+        "noise_var": mix.noise_var,
+    }
 
 
 def _constant(values: np.ndarray) -> bool:

@@ -63,11 +63,6 @@ def files(block: Mapping[str, Any]) -> list[str]:
     return [block["table"]]
 
 
-def is_made(path: str) -> bool:
-    """Whether a rule makes the file."""
-    return path in [f"data/tables/{name}.csv" for name in MADE]
-
-
 def problems(name: str, block: Mapping[str, Any], lengths: Sequence[int]) -> list[str]:
     """A line per problem; files that a rule makes are not checked before they exist."""
     from .rows import read_units
@@ -77,8 +72,8 @@ def problems(name: str, block: Mapping[str, Any], lengths: Sequence[int]) -> lis
     if "{" in file or "}" in file:
         text = f"{file} has a brace in its name, which Snakemake takes for a wildcard's"
         return [f"settings.{name}.table: {text}; rename the file"]
-    if is_made(file) and not Path(file).exists():
-        return []
+    if file in [f"data/tables/{name}.csv" for name in MADE] and not Path(file).exists():
+        return []  # a rule makes it
     try:
         check_folds(read_units(f"settings.{name}", block, max(lengths)), block)
     except InputError as error:
