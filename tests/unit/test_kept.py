@@ -96,6 +96,13 @@ def test_predictions_on_real_data_where_the_gate_holds():
     assert f"at {within} of {len(good)} points" in FINDINGS
 
 
+def test_predictions_of_attention_without_heads_where_the_gate_holds():
+    real = kept("real").groupby("setting").filter(lambda rows: not out_of_gate(rows))
+    rows = real[(real.model == "attention") & (real.arm != "joint_heads")]
+    within = ((rows.normalized - rows.measured).abs() <= 2 * rows.measured_se).sum()
+    assert f"only {within} of its {len(rows)} points without heads agree" in FINDINGS
+
+
 def test_distance_of_the_means():
     mixes = [mixtures.paper(name) for name in ("fig2c", "fig2d")]
     apart = [np.linalg.norm(mix.means[0] - mix.means[1]) for mix in mixes]

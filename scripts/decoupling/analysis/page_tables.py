@@ -213,7 +213,8 @@ def heads_published(data: Any) -> Rows:
 
 
 @TABLES.add(
-    "n | fig2a: share of joint's gain by one prompt | fig2d, below plain: heads | prompts | both"
+    "n | fig2a: share of joint's gain by one prompt"
+    " | fig2d, below plain: heads | fig2d: prompts | fig2d: both"
 )
 def controls(data: Any) -> Rows:
     shared, heads = (
@@ -275,9 +276,9 @@ def softmax(data: Any) -> Rows:
 
 
 @TABLES.add(
-    "table | gate | reduced within 2 errors: Gaussian x | reduced: measured x"
-    " | largest difference, measured x | attention: measured x"
-    " | gain of joint: reduced | gain: attention | share by one prompt, reduced"
+    "table | gate | agree, Gaussian x | agree, measured x | largest difference, measured x"
+    " | attention agrees, measured x"
+    " | gain of joint, reduced | gain of joint, attention | share by one prompt, reduced"
 )
 def real(data: Any) -> Rows:
     """Held-out risks beside predictions. The theorems are of the reduced model, except with heads,
