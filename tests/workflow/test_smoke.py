@@ -1,5 +1,6 @@
 """Everything that the shipped config makes, at protocol smoke, from clean sources."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -23,7 +24,9 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def make_all(made: Project) -> None:
     redrawn = made.path / "scripts/decoupling/analysis/redrawn.py"
-    redrawn.write_text(redrawn.read_text().replace("THEORY_DRAWS = 200 ", "THEORY_DRAWS = 20 "))
+    fewer, changed = re.subn(r"(?m)^THEORY_DRAWS = 200\b", "THEORY_DRAWS = 20", redrawn.read_text())
+    assert changed == 1
+    redrawn.write_text(fewer)
     config = made.config
     for block in config["settings"].values():
         block["n"] = sorted({min(block["n"]), max(block["n"])})
