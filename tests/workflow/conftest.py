@@ -164,8 +164,13 @@ def project(tmp_path: Path) -> Project:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow ones first, so that no core is idle in the end."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """Slow ones first, of them the longest, so that no core is idle in the end."""
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("slow") is None,
+            item.path.stem != "test_smoke",
+        )
+    )
 
 
 def made_once(
