@@ -47,7 +47,10 @@ class Server:
     def __init__(self) -> None:
         script = Path(__file__).with_name("snakemake_server.py")
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        self.process = subprocess.Popen([sys.executable, str(script)], **pipes)
+        # Of one thread, as it is forked: NumPy's and Arrow's libraries would start more.
+        threads = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+        alone = os.environ | threads
+        self.process = subprocess.Popen([sys.executable, str(script)], env=alone, **pipes)
         atexit.register(self.process.stdin.close)
 
     def run(self, command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
