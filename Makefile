@@ -55,7 +55,11 @@ $(VENV)/torch: envs/requirements-torch.txt $(VENV)/installed
 
 test: lint unit workflow
 
-test-all: test slow
+# In one run, so that no core is idle at the end of either.
+test-all: CHOSEN := "slow or not slow"
+test-all: test
+
+CHOSEN := "not slow"
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
@@ -74,10 +78,10 @@ unit-processors: $(VENV)/torch
 		$(BIN)/pytest -n 2 -m numerical tests/unit
 
 workflow: $(VENV)/torch
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" tests/workflow
+	$(BIN)/pytest -n 2 --dist worksteal -m $(CHOSEN) tests/workflow
 
 slow: $(VENV)/torch
-	$(BIN)/pytest -n 2 --dist loadfile -m slow tests/workflow
+	$(BIN)/pytest -n 2 --dist worksteal -m slow tests/workflow
 
 test-system: $(VENV)/torch
 	$(BIN)/pytest -rs -n 2 --dist loadfile tests/system

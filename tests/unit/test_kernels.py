@@ -52,6 +52,7 @@ def expected(kind: str) -> float:
     return 6 * (1 - rate)
 
 
+@pytest.mark.no_sums
 def test_compiled_once_then_read(tmp_path: Path):
     for origin in ("compiled", "read"):
         found = step(tmp_path, "float64")
@@ -61,6 +62,7 @@ def test_compiled_once_then_read(tmp_path: Path):
     assert all(folder.stat().st_mode & 0o077 == 0 for folder in tmp_path.iterdir())
 
 
+@pytest.mark.no_sums
 def test_jobs_that_start_at_once(tmp_path: Path):
     """Of two kinds of arrays, so that codes could be mistaken for one another; twice, so that what
     the first ones kept is read."""
@@ -223,6 +225,7 @@ def test_tokens(dim: int, count: int):
     np.testing.assert_allclose(found, expected, atol=1e-5 * dim)
 
 
+@pytest.mark.no_sums
 def test_freed_memory_is_kept():
     """An array of some megabytes that comes again needs no new pages; in a process of its own."""
     code = """

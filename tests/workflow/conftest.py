@@ -1,11 +1,16 @@
 """A clone of the project to run Snakemake in, and what its dry runs plan."""
 
+import atexit
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +19,7 @@ from filelock import FileLock
 
 ROOT = Path(__file__).parents[2]
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".kernels"))  # compiled once for all projects
+PYTHONPATH = os.environ.get("PYTHONPATH")
 SOURCES = (
     "Snakefile",
     "rules",
@@ -27,6 +33,41 @@ SOURCES = (
     "data/published",
     "data/archive",
 )
+WITHOUT_TORCH = """
+from importlib.machinery import PathFinder
+find, packages = PathFinder.find_spec, PathFinder.find_distributions
+PathFinder.find_spec = lambda name, *where: None if name == "torch" else find(name, *where)
+PathFinder.find_distributions = lambda of: () if of.name == "torch" else packages(of)
+"""
+
+
+class Server:
+    """Snakemake with its imports done; see snakemake_server.py."""
+
+    def __init__(self) -> None:
+        script = Path(__file__).with_name("snakemake_server.py")
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        # Of one thread, as it is forked: NumPy's and Arrow's libraries would start more.
+        threads = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+        alone = os.environ | threads
+        self.process = subprocess.Popen([sys.executable, str(script)], env=alone, **pipes)
+        atexit.register(self.process.stdin.close)
+
+    def run(self, command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            out, err = (Path(folder) / name for name in ("out", "err"))
+            request = {"args": command[3:], "cwd": str(cwd), "environment": dict(os.environ)}
+            line = json.dumps(request | {"out": str(out), "err": str(err)})
+            print(line, file=self.process.stdin, flush=True)
+            code = int(self.process.stdout.readline())
+            return subprocess.CompletedProcess(command, code, out.read_text(), err.read_text())
+
+
+@cache
+def server(kind: str) -> Server:
+    """One for plans and one for runs: hashes of texts differ between them, as between any two
+    starts of Python, and a plan may not depend on that."""
+    return Server()
 
 
 @dataclass(frozen=True)
@@ -61,7 +102,11 @@ class Project:
         self, *args: str, check: bool = True, cwd: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "snakemake", *args]
-        done = subprocess.run(command, cwd=cwd or self.path, capture_output=True, text=True)
+        if os.environ.get("PYTHONPATH") != PYTHONPATH:  # which is read at the start of Python
+            done = subprocess.run(command, cwd=cwd or self.path, capture_output=True, text=True)
+        else:
+            kind = "plan" if {"--dry-run", "-n"} & {*args} else "run"
+            done = server(kind).run(command, cwd or self.path)
         if check and done.returncode:
             raise AssertionError(f"{command} failed:\n{done.stdout}\n{done.stderr}")
         return done
@@ -121,22 +166,65 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow ones first, of them the longest, so that no core is idle in the end."""
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("slow") is None,
+            item.path.stem != "test_smoke",
+        )
+    )
+
+
+def made_once(
+    factory: pytest.TempPathFactory,
+    name: str,
+    make: Callable[[Project], object],
+    start: Callable[[Path], Project] = copy_sources,
+) -> Project:
+    """A project that all workers share, and only one of them makes: tests read it, or take a
+    copy."""
+    base = factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with FileLock(shared / f"{name}.lock"):
+        if not (shared / f"{name}.done").exists():
+            shutil.rmtree(shared / name, ignore_errors=True)  # of an attempt that failed
+            make(start(shared / name))
+            (shared / f"{name}.done").touch()
+    return Project(shared / name)
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny project with everything made; tests take copies of it, and workers share it."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with FileLock(shared / "finished.lock"):
-        if not (shared / "finished/done").exists():
-            made = copy_sources(shared / "finished")
-            made.write_config(tiny_config())
-            made.snakemake()
-            (shared / "finished/done").touch()
-    return shared / "finished"
+    """A tiny project with everything made; tests take copies of it."""
+
+    def make(project: Project) -> None:
+        project.write_config(tiny_config())
+        project.snakemake()
+
+    return made_once(tmp_path_factory, "finished", make).path
 
 
 @pytest.fixture
 def done(finished: Path, tmp_path: Path) -> Project:
     """A copy of the finished project, times and Snakemake's records included."""
-    shutil.copytree(finished, tmp_path / "project", symlinks=True)
-    return Project(tmp_path / "project")
+    return copy(finished, tmp_path / "project")
+
+
+def copy(made: Path, target: Path) -> Project:
+    shutil.copytree(made, target, symlinks=True)
+    return Project(target)
+
+
+@pytest.fixture(scope="session")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The shipped config, drawn from the archive, without torch, which `make gallery` does not
+    install."""
+
+    def make(project: Project) -> None:
+        (project.path / "sitecustomize.py").write_text(WITHOUT_TORCH)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTHONPATH", str(project.path))
+            project.snakemake("--config", "results=archive", "--", "all", "docs/gallery.md")
+
+    return made_once(tmp_path_factory, "gallery", make)

@@ -1,5 +1,6 @@
 """Runs that are killed, damaged, diverged or started twice."""
 
+import json
 import os
 import random
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from .conftest import Project, copy_sources, tiny_config
+from .conftest import Project, copy, made_once, tiny_config
 
 RUN = "data/smoke/runs/one/n4/seeds0-1.parquet"
 ENVIRONMENT = os.environ | {"CHECKPOINT_SECONDS": "0.1", "OMP_NUM_THREADS": "1"}
@@ -34,22 +35,29 @@ def train_command(project: Project) -> list[str]:
     return ["bash", "-c", f"exec {sys.executable} {command}"]
 
 
-@pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, list[str], bytes]:
-    """A project, the command that makes RUN, and what it makes if nothing kills it."""
-    project = copy_sources(tmp_path_factory.mktemp("kills") / "project")
-    project.write_config(tiny_config())
-    long_training(project, 2000)
-    command = train_command(project)
-    subprocess.run(command, cwd=project.path, env=ENVIRONMENT, check=True, stderr=-3)
-    return project, command, (project.path / RUN).read_bytes()
+@pytest.fixture(scope="session")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project with the command that makes RUN, and what it makes if nothing kills it."""
+
+    def make(project: Project) -> None:
+        project.write_config(tiny_config())
+        long_training(project, 2000)
+        command = train_command(project)
+        subprocess.run(command, cwd=project.path, env=ENVIRONMENT, check=True, stderr=-3)
+        (project.path / "command").write_text(json.dumps(command))
+
+    return made_once(tmp_path_factory, "kills", make)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chain", range(5))
-def test_four_random_kills_then_the_same_bytes(uninterrupted, chain: int) -> None:
+def test_four_random_kills_then_the_same_bytes(
+    uninterrupted: Project, tmp_path: Path, chain: int
+) -> None:
     """A job killed at random moments, again and again, ends as an uninterrupted one."""
-    project, command, expected = uninterrupted
+    project = copy(uninterrupted.path, tmp_path / "project")
+    command = json.loads((project.path / "command").read_text())
+    expected = (project.path / RUN).read_bytes()
     (project.path / RUN).unlink()
     moments = random.Random(f"{os.getpid()}/{chain}")
     for _ in range(4):

@@ -6,23 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from .conftest import ROOT, Project, copy_sources
-from .test_setup import WITHOUT_TORCH
+from .conftest import ROOT, Project
 
 pytestmark = pytest.mark.slow
 SEEN = 48  # of 255 levels
 FEW = 1e-4  # of the pixels: where rounding moves the edge of a line
-
-
-@pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Without torch, which `make gallery` does not install."""
-    made = copy_sources(tmp_path_factory.mktemp("archive") / "project")
-    (made.path / "sitecustomize.py").write_text(WITHOUT_TORCH)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(made.path))
-        made.snakemake("--config", "results=archive", "--", "all", "docs/gallery.md")
-    return made
 
 
 def test_nothing_is_trained(drawn: Project) -> None:

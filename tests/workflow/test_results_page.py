@@ -3,12 +3,13 @@ from theory."""
 
 import re
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from .conftest import ROOT, Project, copy_sources
+from .conftest import ROOT, Project, copy, made_once
 
 pytestmark = pytest.mark.slow
 NUMBER = re.compile(r"[-−+]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -18,17 +19,20 @@ POINTS = sorted(path.name for path in (ROOT / "data/archive/points").glob("*.csv
 MAKE = ("--forcerun", "page_tables", "--", PAGES[0])
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """With the pages made from what is around their tables."""
-    made = copy_sources(tmp_path_factory.mktemp("page") / "project")
-    for page in PAGES:
-        path = made.path / page
-        path.write_text(TABLE.sub(r"\1\n\2", path.read_text()))
-    for name in POINTS:
-        (made.path / "data/archive/points" / name).unlink()
-    made.snakemake(*MAKE)
-    return made
+@pytest.fixture(scope="session")
+def project(drawn: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """With the pages made from what is around their tables. Theory is the gallery's, which is of
+    the same settings."""
+
+    def make(project: Project) -> None:
+        for page in PAGES:
+            path = project.path / page
+            path.write_text(TABLE.sub(r"\1\n\2", path.read_text()))
+        for name in POINTS:
+            (project.path / "data/archive/points" / name).unlink()
+        project.snakemake(*MAKE)
+
+    return made_once(tmp_path_factory, "page", make, partial(copy, drawn.path))
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -54,18 +58,18 @@ def test_points_are_what_the_data_say(project: Project, name: str) -> None:
     pd.testing.assert_frame_equal(made, kept, rtol=2e-5, atol=1e-12)
 
 
-def test_a_marker_without_a_table_is_named_and_the_pages_stay(project: Project) -> None:
-    page = project.path / PAGES[0]
-    kept = page.read_text()
-    wrong = kept.replace("<!-- table: controls -->", "<!-- table: contrlos -->")
+def test_a_marker_without_a_table_is_named_and_the_pages_stay(
+    project: Project, tmp_path: Path
+) -> None:
+    own = copy(project.path, tmp_path / "project")
+    page = own.path / PAGES[0]
+    wrong = page.read_text().replace("<!-- table: controls -->", "<!-- table: contrlos -->")
     page.write_text(wrong)
-    done = project.snakemake(*MAKE, check=False)
-    stayed = page.read_text() == wrong
-    page.write_text(kept)
+    done = own.snakemake(*MAKE, check=False)
     assert done.returncode
-    log = (project.path / "logs/docs/page_tables.log").read_text()
+    log = (own.path / "logs/docs/page_tables.log").read_text()
     assert "no marker has the table controls" in log
-    assert stayed
+    assert page.read_text() == wrong
 
 
 def taken_apart(page: Path) -> tuple[str, list[Decimal]]:

@@ -17,18 +17,12 @@ from decoupling.config import Config
 from decoupling.config.settings import Setting
 from decoupling.plan import comparisons, jobs
 
-from .conftest import ROOT, Project
+from .conftest import ROOT, WITHOUT_TORCH, Project
 
 OLD = """
 import runpy, sys
 sys.version_info = (3, 10, 13)
 runpy.run_path(sys.argv[1], run_name='__main__')
-"""
-WITHOUT_TORCH = """
-from importlib.machinery import PathFinder
-find, packages = PathFinder.find_spec, PathFinder.find_distributions
-PathFinder.find_spec = lambda name, *where: None if name == "torch" else find(name, *where)
-PathFinder.find_distributions = lambda of: () if of.name == "torch" else packages(of)
 """
 
 

@@ -1,5 +1,6 @@
 """Everything that the shipped config makes, at protocol smoke, from clean sources."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -7,18 +8,25 @@ import pytest
 from decoupling import tables
 from decoupling.theory.theorems import CLOSED_FORMS
 
-from .conftest import Project, copy_sources
+from .conftest import Project, made_once
 from .test_report import embedded
 
 pytestmark = pytest.mark.slow
 TABLES = {"bdf", "star", "star_differences", "vietnam", "vietnam_total"}  # settings with a table
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def smoke(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Every setting at its least and its largest n, and figures with lengths of their own at few;
-    tables in two folds."""
-    made = copy_sources(tmp_path_factory.mktemp("smoke") / "project")
+    tables in two folds, with a tenth of the bootstrap's draws (all of them: test_table)."""
+    return made_once(tmp_path_factory, "smoke", make_all)
+
+
+def make_all(made: Project) -> None:
+    redrawn = made.path / "scripts/decoupling/analysis/redrawn.py"
+    fewer, changed = re.subn(r"(?m)^THEORY_DRAWS = 200\b", "THEORY_DRAWS = 20", redrawn.read_text())
+    assert changed == 1
+    redrawn.write_text(fewer)
     config = made.config
     for block in config["settings"].values():
         block["n"] = sorted({min(block["n"]), max(block["n"])})
@@ -32,7 +40,6 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Project:
         figures[name]["n"] = [n for n in (1, 20, 50) if n in figures[name]["n"]]
     made.write_config(config)
     made.snakemake("--config", "protocol=smoke")
-    return made
 
 
 def test_every_figure_is_made(smoke: Project) -> None:

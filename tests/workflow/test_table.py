@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from decoupling.tables import HELD_OUT, REAL
 
-from .conftest import ROOT, Project, copy_sources, tiny_config
+from .conftest import ROOT, Project, copy, copy_sources, made_once, tiny_config
 
 sys.path.insert(0, str(ROOT / "tests/unit"))
 from tables import make_rows, write
@@ -38,20 +38,21 @@ def config_with(block: dict) -> dict:
     return config
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with the figures of a small table."""
-    project = copy_sources(tmp_path_factory.mktemp("table") / "project")
-    project.write_config(config_with(write(project.path / "mine.csv", make_rows())))
-    done = project.snakemake("--", FIGURE, OTHER, "figures/gain.pdf")
-    (project.path / "said").write_text(done.stdout + done.stderr)
-    return project.path
+
+    def make(project: Project) -> None:
+        project.write_config(config_with(write(project.path / "mine.csv", make_rows())))
+        done = project.snakemake("--", FIGURE, OTHER, "figures/gain.pdf")
+        (project.path / "said").write_text(done.stdout + done.stderr)
+
+    return made_once(tmp_path_factory, "table", make).path
 
 
 @pytest.fixture
 def project(made: Path, tmp_path: Path) -> Project:
-    shutil.copytree(made, tmp_path / "project", symlinks=True)
-    return Project(tmp_path / "project")
+    return copy(made, tmp_path / "project")
 
 
 def test_figures_and_tables_are_made_and_touching_does_nothing(project: Project) -> None:

@@ -62,12 +62,13 @@ def _ours(name: str) -> bool:
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes, except imports for type checkers alone."""
+    """All statements, except imports for type checkers alone."""
     yield node
     if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
         return
     for child in ast.iter_child_nodes(node):
-        yield from _executed(child)
+        if not isinstance(child, ast.expr):  # of which there are many more
+            yield from _executed(child)
 
 
 def _path(name: str) -> Path:
