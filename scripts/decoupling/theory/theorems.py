@@ -10,7 +10,7 @@ Where this differs from the paper's text:
 * Theorem 3 prints the matrix of prompts without a transpose of W̄⁻¹Σx = W⁻¹, and then they are not
   optimal where W is not symmetric: for Σx = I, where S̄ and M do not commute.
 * Theorem 4 in the appendix misses the σ² in the risk. It is called a lower bound, which holds for
-  some heads only (`heads`).
+  some heads only (docs/errata.md).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def joint(mix: TaskMixture, n: int) -> Solution:
 def joint_heads(mix: TaskMixture, n: int) -> Solution:
     """Theorem 4 and Proposition 1: W = S̄((n+1)ΣxS̄ + t̄I)⁻¹, a_k = [−μ_k; 1],
     p_k = [W⁻¹μ_k; μ_kᵀW⁻¹μ_k + 1]. The least risk with one matrix for all tasks;
-    heads can have less, see `heads`."""
+    heads can have less."""
     cov, sx = mix.debiased_cov, mix.sigma_x
     power = np.trace(sx @ cov) + mix.noise_var
     weight = _preconditioner(cov, (n + 1) * sx @ cov + power * np.eye(mix.dim))
