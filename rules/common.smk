@@ -112,10 +112,10 @@ def archived_file(wildcards):
 
 def unarchived(wildcards):
     """The reason why a table cannot be drawn, and what makes it instead; empty if it can."""
+    made = "data/{folder}/{name}.parquet".format(**wildcards)
     if problem := archived.problem(CONFIG, **wildcards):
-        made = "data/{folder}/{name}.parquet".format(**wildcards)
         UNARCHIVED[made] = f"results: {problem}; make it: {command(results='train')} -- {made}"
-    return UNARCHIVED.get("data/{folder}/{name}.parquet".format(**wildcards), "")
+    return UNARCHIVED.get(made, "")
 
 
 def shown_if_unarchived(wildcards):

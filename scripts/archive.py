@@ -32,6 +32,7 @@ from decoupling.files import atomic_path
 from decoupling.plan import archived, jobs
 from decoupling.plan.code import code_digest
 from decoupling.plan.read import load, of_clone
+from decoupling.sources.table import owning_setting
 from decoupling.tables import (
     BOUNDS,
     FIGURE_TABLES,
@@ -185,8 +186,7 @@ def keep_costs(file: str, table: pd.DataFrame, owners: Iterable[str]) -> None:
 
 
 def _replaced(old: pd.DataFrame, new: pd.DataFrame, owners: Iterable[str]) -> pd.DataFrame:
-    """A fold, `{setting}.fold{i}`, belongs to its setting."""
-    return pd.concat([old[~old.setting.str.partition(".fold")[0].isin(list(owners))], new])
+    return pd.concat([old[~old.setting.map(owning_setting).isin(list(owners))], new])
 
 
 def file_of(archive: Archive, protocol: str, name: str, tables: Iterable[str]) -> str:

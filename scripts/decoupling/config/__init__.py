@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..models.curve import Curve
+from ..sources.table import owning_setting
 from .archive import Archive
 from .protocols import Protocol
 from .settings import Setting
@@ -35,6 +36,6 @@ class Config:
         note = protocol.note(curves)
         if self.results != "archive":
             return note
-        owners = {curve.setting.partition(".fold")[0] for curve in curves}
+        owners = {owning_setting(curve.setting) for curve in curves}
         made_by = self.archive.made_by(protocol.name, owners)
         return f"Archived results{f' ({made_by})' if made_by else ''}. {note}"

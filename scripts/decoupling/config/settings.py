@@ -42,6 +42,11 @@ class Setting:
         return sources.blocks()[self.source].shape(self.block)
 
     @property
+    def has_mixture(self) -> bool:
+        """Whether its block says the mixture; that of a fold is estimated from a table."""
+        return hasattr(sources.blocks()[self.source], "make_spec")
+
+    @property
     def recipe(self) -> str | None:
         """The recipe that its source asks for, or None."""
         return getattr(sources.blocks()[self.source], "RECIPE", None)

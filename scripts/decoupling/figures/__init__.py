@@ -123,6 +123,10 @@ class Figure:
         """Curves that the scoreboard lists under the figure's name."""
         return []
 
+    def scored_once(self, config: Config) -> list[Curve]:
+        """As `scored`, of a kind that scores its curves on the setting's own figure only."""
+        return self.curves(config) if self.setting_names == [self.name] else []
+
     @staticmethod
     def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         raise NotImplementedError

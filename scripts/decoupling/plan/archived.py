@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .. import sources
 from ..config import Config
 from ..config.archive import COMPUTED, TRAINED, by_curve, curve_of, differing, records
 from ..config.protocols import Protocol
 from ..config.settings import Block, Setting
+from ..sources.table import owning_setting
 from .jobs import canonical_json, fingerprint, seed_blocks, setting_runs
 
 
@@ -25,7 +25,7 @@ def folders(config: Config) -> list[str]:
 
 def digest(setting: Setting) -> str:
     """Identifies a setting's data: its numbers, or the way its table is used."""
-    if hasattr(sources.blocks()[setting.source], "make_spec"):
+    if setting.has_mixture:
         return fingerprint(setting)
     return _digest({"block": setting.block, "longest": max(setting.n)})
 
@@ -54,11 +54,8 @@ def source(config: Config, folder: str, name: str) -> dict[str, Any]:
         rows = {"mixture": list(range(first, last + 1))}
     else:
         rows = {"setting": [name], "n": sorted(config.settings[name].n)}
-    return {"table": table, "file": _file(entry, table) if entry else "", "rows": rows}
-
-
-def _file(entry: Block, table: str) -> str:
-    return entry["files"][table] if "files" in entry else entry["file"]
+    file = "" if entry is None else entry.get("file") or entry["files"][table]
+    return {"file": file, "rows": rows}
 
 
 def _parts(folder: str, name: str) -> tuple[str, str, str]:
@@ -135,13 +132,13 @@ def _core_minutes(config: Config, protocol: str, setting: str, n: str) -> float 
     """Core-minutes of one training job, if known; folds and blocks of seeds count as equal
     parts."""
     made, used = config.settings[setting], config.protocols[protocol]
-    owner = config.settings[setting.partition(".fold")[0]]
-    entry = config.archive.trained.get(protocol, {}).get(owner.name)
-    if not entry or n not in entry["core_minutes"] or entry["spec"] != digest(owner):
+    whole = config.settings[owning_setting(setting)]
+    entry = config.archive.trained.get(protocol, {}).get(whole.name)
+    if not entry or n not in entry["core_minutes"] or entry["spec"] != digest(whole):
         return None
-    if not _as_archived(used, owner, canonical_json(entry["runs"])):
+    if not _as_archived(used, whole, canonical_json(entry["runs"])):
         return None
-    parts = max(1, len(owner.folds)) * len(seed_blocks(used, made))
+    parts = max(1, len(whole.folds)) * len(seed_blocks(used, made))
     return entry["core_minutes"][n] / parts
 
 

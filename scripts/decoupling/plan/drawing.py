@@ -11,7 +11,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from .. import sources
 from ..config import Config
 from ..config.settings import KEYS, Setting
 from ..figures import Figure
@@ -94,7 +93,7 @@ def _as_used(setting: Setting) -> dict[str, Any]:
     """A setting's keys with the defaults filled in. Its numbers are the spec's, in short form if
     there is one: the way the config writes them redraws nothing."""
     found = {key: getattr(setting, key) for key in KEYS} | dict(setting.sizes)
-    if not hasattr(sources.blocks()[setting.source], "make_spec"):
+    if not setting.has_mixture:
         return found | dict(setting.block)
     short = controls(mixture(setting))
     return found | (short or {"spec": f"data/specs/{setting.name}.json"})

@@ -9,6 +9,7 @@ from typing import Any
 from ..config import Config
 from ..figures import Figure
 from ..models.curve import Curve
+from ..sources.table import owning_setting
 from .comparisons import scored_curves
 
 ENOUGH = 80  # letters, to say what there is to see
@@ -49,7 +50,7 @@ def trained(figure: Figure, config: Config) -> Iterable[Curve]:
 def core_minutes(config: Config, curves: Iterable[Curve]) -> float | None:
     """Archived core-minutes of training these curves' settings at all n; None if not known."""
     kept = config.archive.trained.get(config.protocol.name, {})
-    settings = {curve.setting.partition(".fold")[0] for curve in curves}
+    settings = {owning_setting(curve.setting) for curve in curves}
     costs = [kept.get(name, {}).get("core_minutes") for name in settings]
     if not all(costs):
         return None

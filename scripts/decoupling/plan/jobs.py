@@ -68,11 +68,7 @@ def source_files(setting: Setting) -> list[str]:
 
 def mixtures(config: Config) -> list[str]:
     """Settings whose spec is made from the config alone."""
-    return [
-        name
-        for name, made in config.settings.items()
-        if hasattr(sources.blocks()[made.source], "make_spec")
-    ]
+    return [name for name, made in config.settings.items() if made.has_mixture]
 
 
 def seed_blocks(protocol: Protocol, setting: Setting) -> list[tuple[int, int]]:
@@ -224,9 +220,9 @@ def gpus(protocol: Protocol, setting: Setting) -> int | None:
     return 1 if device(protocol, setting) == "cuda" else None
 
 
-def folds(config: Config) -> dict[str, Setting]:
+def folds(config: Config) -> list[str]:
     """Settings that are folds of a table."""
-    return {name: made for name, made in config.settings.items() if "fold" in made.block}
+    return [name for name, made in config.settings.items() if "fold" in made.block]
 
 
 def fold_block(setting: Setting) -> str:
