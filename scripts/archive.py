@@ -190,7 +190,7 @@ def _replaced(old: pd.DataFrame, new: pd.DataFrame, owners: Iterable[str]) -> pd
 
 
 def file_of(archive: Archive, protocol: str, name: str, tables: Iterable[str]) -> str:
-    """The name of a setting's files: its entry's, or else its figure's or the protocol's."""
+    """The default of `--name` for a setting, see NAME."""
     if known := archive.trained.get(protocol, {}).get(name):
         return next(known["files"][table] for table in MAIN if table in known["files"])
     figure, _, derived = name.partition(".")
@@ -235,7 +235,10 @@ def _entry(entry: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(shown) + "}"
 
 
-NAME = "of the files; by default its entry's, or else `real`, its figure or the protocol"
+NAME = (
+    "name of the files in data/archive; by default that of the entry it replaces, else `real` for a"
+    " table, the figure of a derived setting, or the protocol"
+)
 
 
 @cli.command

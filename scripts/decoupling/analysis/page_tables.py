@@ -68,7 +68,7 @@ def agreement(data: Any) -> Rows:
 
 @TABLES.add("arm | points | `paper` from `exact` | the most at")
 def batches(data: Any) -> Rows:
-    """What batches change, of one layer."""
+    """The change of one-layer risks by batches."""
     one = data.paper[data.paper.layers == 1]
     if lacking := sorted(set(one.setting) - set(data.exact.setting)):
         files = " ".join(f"data/exact/risks/{name}.parquet" for name in lacking)
@@ -126,7 +126,7 @@ def depth(data: Any) -> Rows:
 
 
 def changes(changed: pd.DataFrame, risks: pd.DataFrame) -> pd.Series:
-    """Relative change of kept risks by another recipe; the first column must be what is kept."""
+    """Relative change of archived risks by another recipe; `risk` must be the archived one."""
     keys = ["setting", "n", "layers", "arm"]
     both = changed.merge(risks[[*keys, "normalized"]], on=keys, how="left")
     other = both[~np.isclose(both.risk, both.normalized, rtol=PRINTED, atol=0)]
@@ -142,7 +142,7 @@ def changes(changed: pd.DataFrame, risks: pd.DataFrame) -> pd.Series:
     " | largest tail share | change by twice the iterations"
 )
 def trust(data: Any) -> Rows:
-    """How far the risks of models without a theorem can be trusted."""
+    """Evidence for the risks of models without a theorem."""
     deep = data.laptop[data.laptop.layers > 1]
     families = (
         ("two and three linear layers", deep, data.laptop_bounds, data.deep_doubling),
@@ -228,7 +228,7 @@ def controls(data: Any) -> Rows:
 
 @TABLES.add("arm | closed form | least | median | 90th percentile | most")
 def mixtures(data: Any) -> Rows:
-    """How far above the optimum, in percent."""
+    """Excess over the optimum, in percent."""
     names = {"theorem": "theorem", "centred": "centred", "energy": "with label energy"}
     mixtures = several_tasks(data.sampled_mixtures)
     for reference, arm in SHOWN:
@@ -300,6 +300,6 @@ def real(data: Any) -> Rows:
 
 
 def within(points: pd.DataFrame, curve: str) -> str:
-    """How many points are within two standard errors of the difference from a prediction."""
+    """The number of points within two standard errors of the difference from a prediction."""
     apart = (points.normalized - points[curve]).abs()
     return f"{(apart <= WITHIN * points[f'{curve}_se']).sum()} of {len(points)}"

@@ -21,7 +21,7 @@ DIGITS = 6  # significant
 
 
 def points(data: Any) -> pd.DataFrame:
-    """Every trained point, and what theory and the authors have there."""
+    """Every trained point, with the risks of theory and of the authors there."""
     tables = [getattr(data, name).assign(protocol=by) for name, by in TRAINED.items()]
     found = pd.concat(tables, ignore_index=True)
     found = found[["protocol", *(name for name in found if name != "protocol")]]

@@ -29,7 +29,7 @@ class Setting:
     models: tuple[str, ...]
     layers: tuple[int, ...]
     arms: tuple[str, ...]
-    sizes: Block = field(default_factory=dict)  # of its models, where the config has them
+    sizes: Block = field(default_factory=dict)  # the sizes of models that the config gives
 
     @property
     def model(self) -> str:
@@ -43,7 +43,7 @@ class Setting:
 
     @property
     def has_mixture(self) -> bool:
-        """Whether its block says the mixture; that of a fold is estimated from a table."""
+        """Whether the block gives a mixture; a table gives rows, from which folds estimate one."""
         return hasattr(sources.blocks()[self.source], "make_spec")
 
     @property

@@ -124,7 +124,7 @@ class Figure:
         return []
 
     def scored_once(self, config: Config) -> list[Curve]:
-        """As `scored`, of a kind that scores its curves on the setting's own figure only."""
+        """`scored` of a kind whose curves are scored once, on the setting's own figure."""
         return self.curves(config) if self.setting_names == [self.name] else []
 
     @staticmethod
@@ -135,7 +135,7 @@ class Figure:
 class Columns(Figure):
     """A figure of computed curves with a column per setting, at its own context lengths."""
 
-    table: ClassVar[str]  # that it is drawn from
+    table: ClassVar[str]  # the table that it is drawn from
     required = ("settings", "n")
 
     @property

@@ -1,7 +1,7 @@
-"""Where a figure comes from: what its `.json` says.
+"""A figure's provenance, the content of its `.json`.
 
-Only the code's digest is in the figure's own files too, so that the same inputs and code give the
-same bytes from any commit.
+Of it, the PDF and PNG have the code's digest alone, so that the same inputs and code give the same
+bytes from any commit.
 """
 
 from __future__ import annotations
@@ -20,14 +20,21 @@ from typing import Any
 from ..files import atomic_path
 
 PACKAGES = ("snakemake", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "seaborn")
-SOURCES = ("Snakefile", "rules", "scripts", "config", "data", "envs")  # where changes count
+SOURCES = (
+    "Snakefile",
+    "rules",
+    "scripts",
+    "config",
+    "data",
+    "envs",
+)  # edits here count
 COMMAND = "REMADE_BY"  # set by rules/common.smk: Snakemake's command line, without targets
 
 
 def write(
     path: Path, about: Mapping[str, Any], code: str, inputs: Iterable[Path], clone: Path
 ) -> None:
-    """`about` is what the config says of the figure; `code` the digest of the code that drew it."""
+    """`about` has the config's part; `code` is the digest of the code that drew the figure."""
     figure = path.with_suffix(".pdf")
     record = {
         "command": f"{os.environ.get(COMMAND, 'snakemake')} -- {figure}",
@@ -60,7 +67,7 @@ def commit(clone: Path, sources: Iterable[str] = SOURCES) -> dict[str, str | boo
 
 
 def _git(clone: Path, *arguments: str) -> str:
-    """What git prints; empty without git or a repository."""
+    """The output of a git command; empty without git or a repository."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(

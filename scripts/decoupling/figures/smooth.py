@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from ..problem.mixture import TaskMixture
 
-MOST = 120  # points of a line where there are more whole numbers
+MOST = 120  # points of a line, if it spans more whole numbers
 
 
 def filled(theory: pd.DataFrame, mix: TaskMixture) -> pd.DataFrame:
     """A mixture's rows of data/theory, sorted by n, with closed forms at every n between the first
-    and the last. What is found numerically stays as it is."""
+    and the last. Numerical references stay as they are."""
     import pandas as pd
 
     found = [theory]

@@ -136,7 +136,7 @@ def _pull(
     size, dim, n, a, token, form_token, pull, form, own,
     omega, label_cov, beta_cov, gram, cov_b, work, column, grad,
 ):  # fmt: skip
-    """Half the gradient with respect to a task's readout, without prompts, over the task's
+    """Half the gradient with respect to a task's readout, without prompts, divided by the task's
     weight."""
     full, short, one = len(size), len(dim), (0,)
     last, corner, twice = a[short], form[short, short], n * n + n

@@ -31,9 +31,9 @@ class Program:
     """
 
     operations: np.ndarray  # of the forward pass, then of the backward pass
-    forward: int  # how many are of the forward pass
-    starts: np.ndarray  # where the start vectors of every level are, [L + 1]
-    ends: np.ndarray  # where their gradients are in the end, [L + 1]
+    forward: int  # the number of operations in the forward pass
+    starts: np.ndarray  # places of every level's start vectors, [L + 1]
+    ends: np.ndarray  # places of their gradients in the end, [L + 1]
     groups: np.ndarray  # first place and number of uses of every matrix, and of GRAM: [2L + 1, 2]
     places: int
 

@@ -21,7 +21,7 @@ from .elementary import exponential, number
 from .simd import INT, LANES, Code, Number, Sums, operation
 
 BLOCK = 64  # contexts of one task at a time
-MEANS = 12  # entries of both means at a time, where there are too many for all
+MEANS = 12  # entries of both means at a time, if all are too many
 
 
 def _attend(
@@ -105,8 +105,8 @@ def _attend(
 
 @operation("size tokens count readout tape u y length kept")
 def predict(c: Code, **given) -> None:
-    """y ← Σ w_i aᵀz_i for every context, from its u, [size, length]. Of the tokens, [count, size,
-    length], the scores and values of LANES contexts are in `kept` meanwhile."""
+    """y ← Σ w_i aᵀz_i for every context, from its u, [size, length], and tokens, [count, size,
+    length]. `kept` is for the tokens' scores and values of LANES contexts."""
     _attend(c, **given)
 
 

@@ -39,14 +39,14 @@ def _digest(value: Any) -> str:
 
 
 def runs_of(protocol: Protocol, setting: Setting) -> list[dict[str, Any]]:
-    """How a protocol trains a setting, in the manifest's form."""
+    """The runs by which a protocol trains a setting, in the manifest's form."""
     trained = setting.folds.values() or [setting]
     found = [asdict(run) for one in trained for run in setting_runs(protocol, one)]
     return records(json.loads(json.dumps(found)))
 
 
 def source(config: Config, folder: str, name: str) -> dict[str, Any]:
-    """Where a table is in the archive: its file, and the rows to cut out of it."""
+    """A table's place in the archive: its file, and the rows to cut out of it."""
     protocol, table, owner = _parts(folder, name)
     entry = config.archive.entry(protocol, table, owner)
     if table == "sampled":
@@ -88,8 +88,8 @@ def problem(config: Config, folder: str, name: str) -> str:
 
 
 def run_problem(protocol: Protocol, setting: Setting, entry: Block) -> str:
-    """Names a setting's curves that are not archived, or not by the current recipe; empty if
-    none."""
+    """The reason why archived runs are not those of the config: missing curves, or another recipe;
+    empty if there is none."""
     kept = by_curve(entry["runs"])
     wanted = by_curve(runs_of(protocol, setting))
     if missing := [name for name in wanted if name not in kept]:
@@ -114,8 +114,8 @@ def _recipes(protocol: Protocol, setting: Setting, names: Iterable[str]) -> Iter
 
 def expected(config: Config, trainings: Iterable[Any], cores: int | None) -> str:
     """A line on the cost of these training jobs, each with a `protocol`, `setting` and `n`. The
-    time is known for what is archived by the current recipe. `cores` is the number of cores that
-    this run has for itself; None if jobs are submitted."""
+    time of jobs archived by the current recipe is known. `cores` is the number of cores of this
+    run; None if jobs are submitted."""
     found = [_core_minutes(config, job.protocol, job.setting, job.n) for job in trainings]
     known = [minutes for minutes in found if minutes is not None]
     count = f"{len(found)} training{'s' if len(found) > 1 else ''}"

@@ -123,7 +123,7 @@ def protocol_problems(config: Config, raw: Block) -> Iterator[Problem]:
 
 
 def base_problems(figure: Figure, settings: Mapping[str, Setting]) -> Iterator[Problem]:
-    """Settings that a figure names and that do not exist, or that its kind cannot draw."""
+    """Settings that a figure names, if they do not exist or its kind cannot draw them."""
     path = ("figures", figure.name, "settings" if "settings" in figure.block else "setting")
     for base in figure.setting_names:
         if base not in settings:

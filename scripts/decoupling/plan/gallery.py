@@ -12,7 +12,7 @@ from ..models.curve import Curve
 from ..sources.table import owning_setting
 from .comparisons import scored_curves
 
-ENOUGH = 80  # letters, to say what there is to see
+ENOUGH = 80  # letters that a picture's text has at least
 SENTENCE = re.compile(r"(?<=[.?])\s+(?=[A-Z(])")
 
 
@@ -33,7 +33,7 @@ def entries(config: Config) -> list[dict[str, Any]]:
 
 
 def first_sentences(caption: str) -> str:
-    """One, and more where that is short: it then asks, or names the setting alone."""
+    """The first sentence; the next ones too while it is short, as a question or a name alone is."""
     said, *rest = SENTENCE.split(" ".join(caption.split()))
     while len(said) < ENOUGH and rest:
         said += f" {rest.pop(0)}"
@@ -41,7 +41,7 @@ def first_sentences(caption: str) -> str:
 
 
 def trained(figure: Figure, config: Config) -> Iterable[Curve]:
-    """Curves whose training a figure needs; its scoreboard has more than the heat map draws."""
+    """Curves whose training a figure needs; the scoreboard needs more than its heat map draws."""
     if "scoreboard" in figure.needs(config):
         return scored_curves(config)
     return figure.curves(config)

@@ -41,7 +41,7 @@ class GaussianMoments:
     sigma_x: np.ndarray | None  # Σx: [d, d]; None for the identity
 
     def __post_init__(self) -> None:
-        """As compiled code takes them."""
+        """Bring arrays into the layout that compiled code takes."""
         for name in ("weights", "omega", "beta_cov", "label_cov", "gram", "beta", "sigma_x"):
             value = getattr(self, name)
             if value is not None:

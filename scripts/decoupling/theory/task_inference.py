@@ -159,7 +159,7 @@ def _risk(mix: TaskMixture, contexts: Contexts, vectors: np.ndarray) -> np.ndarr
 
 
 def _wrong_risk(mix: TaskMixture, contexts: Contexts, vectors: np.ndarray) -> np.ndarray:
-    """Averaged over the other tasks j ≠ k, with probability π_j / (1 − π_k)."""
+    """The risk if another task j ≠ k is told, with probability π_j / (1 − π_k)."""
     total = np.zeros(len(vectors))
     for j, weight in enumerate(mix.weights):
         share = weight / (1 - mix.weights)

@@ -86,8 +86,8 @@ def joint_centred(mix: TaskMixture, n: int) -> Solution:
 
 
 def shared_centred(mix: TaskMixture, n: int) -> Solution:
-    """The same for one prompt: the centred mixture has no common mean for a prompt to learn, so
-    that it is Theorem 1 of it, and the prompt only puts μ̄ back."""
+    """The same with one prompt for all tasks: the centred mixture has no common mean to learn, so
+    this is its Theorem 1, and the prompt only puts μ̄ back."""
     return _put_back(plain(mix.centred(), n), mix)
 
 

@@ -1,4 +1,4 @@
-"""Whether a training has ended: how far the risk of its best seed still falls.
+"""A test of whether training has ended: by how much a further search lowers the best seed's risk.
 
 A small gradient says little, because its size depends on the parameters' units. So L-BFGS goes on
 from the trained parameters for a few hundred steps, and what counts is the share of the risk that

@@ -1,4 +1,4 @@
-"""What is trained, and how: recipes and runs."""
+"""Recipes, which say how to train, and runs, which say what."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _arm_key(default: Any, text: str, schema: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How one arm is trained. The defaults are the paper's, with the exact gradient."""
+    """The training of one arm. The defaults are the paper's, with the exact gradient."""
 
     batch_size: str | int = _key(
         "exact",
@@ -110,7 +110,7 @@ class Recipe:
         return max(1, round(size / BATCH_STEP)) * BATCH_STEP
 
     def data_at(self, iteration: int) -> tuple[int | None, float, bool]:
-        """What to ask an engine for: the contexts in a batch (None: the exact gradient), the scale
+        """The request to an engine: the contexts in a batch (None: the exact gradient), the scale
         of the means, and whether contexts are importance-sampled."""
         size = None if self.batch_size == "exact" else self.batch_at(iteration)
         return size, self.mean_scale_at(iteration), self.importance_sampling
@@ -149,7 +149,7 @@ class Run:
     curve: Curve
     recipe: Recipe
     seeds: int | None = None  # only seeds 0 … seeds−1 of a block are trained; None: all
-    reported: bool = True  # or trained only because another run starts from it
+    reported: bool = True  # False: trained only because another run starts from it
 
     @property
     def standardised(self) -> bool:
