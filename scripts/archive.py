@@ -49,9 +49,9 @@ SCRIPTS = CLONE / "scripts"
 ARCHIVE = Path("data/archive")
 SCHEMAS = {"bounds": BOUNDS} | {name: schema for name, (schema, _) in FIGURE_TABLES.items()}
 SCRIPT_OF = {"bayes": "bayes.py", "identity": "identity.py", "sampled": "sample.py"}
-PACKAGES = ("numpy", "numba", "torch")  # whose versions runs are stamped with
+PACKAGES = ("numpy", "numba", "torch")  # with versions in the stamps of runs
 PARTS = ("trained", "computed")  # of the manifest
-MAIN = ("risks", "real")  # tables in the file that has no suffix
+MAIN = ("risks", "real")  # tables in the file without a suffix
 
 
 def found(folder: Path, pattern: str) -> list[Path]:
@@ -83,7 +83,7 @@ def machine() -> str:
 
 
 def made_by(tree: Path) -> dict[str, str | None]:
-    """Commit and machine. The commit is null where sources have been edited since."""
+    """Commit and machine. The commit is null if sources have been edited since."""
     sources = ("Snakefile", "rules", "scripts", "config", "envs")
     known = commit(tree, sources) if (tree / ".git").exists() else commit(CLONE, sources)
     return {"commit": known["commit"] if known["clean"] else None, "machine": machine()}

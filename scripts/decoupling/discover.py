@@ -1,4 +1,4 @@
-"""Plug-ins are found by their folder: models, kinds of figures, sources, optimisers."""
+"""Plug-ins, found in their folders: models, kinds of figures, sources, optimisers."""
 
 from __future__ import annotations
 

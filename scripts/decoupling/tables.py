@@ -59,7 +59,7 @@ RISKS = columns(
 PARAMETERS = columns(**POINT, seed=int, name=str, shape=list[int], values=list[float])
 BAYES_BOUND = "Bayes"
 BOUND_ERRORS = 3  # standard errors within which a bound holds
-BASELINE = "baseline"  # the column `model` of predictors that are not trained
+BASELINE = "baseline"  # in the column `model`: predictors that are not trained
 # `excess` is above 0 if risks break the bound: the risk less that of an arm or a depth, or Bayes'
 # less the risk
 BOUNDS = columns(**POINT, bound=str, excess=float, excess_se=float, holds=bool)

@@ -1,4 +1,4 @@
-"""Tables in Markdown, and how they are put between the markers of a page."""
+"""Tables in Markdown, and pages with tables between their markers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def span(values: pd.Series, digits: int) -> str:
 
 
 def unmarked(pages: Iterable[str], tables: Iterable[str]) -> list[str]:
-    """Tables that no page has a marker for."""
+    """A line for each table without a marker on any page."""
     marked = {name for page in pages for name in MARK.findall(page)}
     return [f"no marker has the table {name}" for name in tables if name not in marked]
 

@@ -53,7 +53,7 @@ def one_layer(risks: pd.DataFrame, arm: str, model: str = ATTENTION) -> pd.DataF
     " | `exact` from the optimum | `paper` from the theorem | authors' from the theorem"
 )
 def agreement(data: Any) -> Rows:
-    """Best seeds; the first three columns are of `laptop`."""
+    """Deviations of best seeds; the first three columns are of `laptop`."""
     for arm in FOUR:
         reduced = one_layer(data.laptop, arm, REDUCED)
         laptop, exact, paper, authors = (
@@ -160,7 +160,7 @@ def trust(data: Any) -> Rows:
 
 @TABLES.add("figure | `laptop`, core-minutes | `paper`, core-hours | of its jobs, measured")
 def costs(data: Any) -> Rows:
-    """At `paper`: measured for jobs that were run whole, else from measured times of a step."""
+    """Times at `paper`, measured for jobs that were run whole, else computed from a step's."""
     spent, measured = (
         costs.set_index(JOB).core_minutes for costs in (data.laptop_costs, data.paper_costs)
     )
@@ -194,7 +194,7 @@ def job_hours(rows: pd.DataFrame, speed: dict[str, Any]) -> float:
 
 @TABLES.add("ratio | ")
 def speed(data: Any) -> Rows:
-    """A training step, one thread."""
+    """Ratios of times of a training step, on one thread."""
     softmax = {f"softmax: {name}": ratio for name, ratio in data.speed["softmax_ratios"].items()}
     for name, ratio in (data.speed["ratios"] | softmax).items():
         yield name, f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2f}"
@@ -260,7 +260,7 @@ def identity(data: Any) -> Rows:
 
 @TABLES.add("data | n | softmax: plain − joint | linear | ratio | closed by a prompt of zeros")
 def softmax(data: Any) -> Rows:
-    """Normalised risks. Errors of two risks are added as if independent, which is too large: the
+    """Normalised risks. Errors of two risks are added as if independent, and so are too large: the
     contexts are the same."""
     theorem = data.theory[data.theory.curve == "theorem"].set_index(BY_ARM).normalized.sort_index()
     for setting, name in SOFTMAX.items():

@@ -27,7 +27,7 @@ def points(data: Any) -> pd.DataFrame:
     found = found[["protocol", *(name for name in found if name != "protocol")]]
     theory = data.theory.pivot(index=["setting", "n", "arm"], columns="curve", values="risk")
     found = found.merge(theory[[*COMPUTED]], on=["setting", "n", "arm"], how="left")
-    found.loc[found.layers > 1, [*COMPUTED]] = float("nan")  # they are of one layer
+    found.loc[found.layers > 1, [*COMPUTED]] = float("nan")  # references are of one layer
     authors = data.published[[*POINT, "risk"]].rename(columns={"risk": "published"})
     return found.merge(authors, on=[*POINT], how="left")
 

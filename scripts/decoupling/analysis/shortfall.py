@@ -1,5 +1,5 @@
-"""Best seeds that training has left too high: well above the optimum, where theory knows it, or
-where a further search ends, or above a model that they contain. A warning and small print."""
+"""Best seeds whose risk training has left too high, for warnings and small print: well above the
+optimum, above where a further search ends, or above a model that they contain."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """This machine's results against the archive's, point by point.
 
-A difference is allowed as far as standard errors and rounding explain it. How far rounding goes
-depends on how a point is trained and tested, its *kind*; data/archive/tolerances.csv has what was
-measured.
+A difference is allowed as far as standard errors and rounding explain it. The *kind* of
+a point, how it is trained and tested, decides how far rounding goes; data/archive/tolerances.csv
+has the measured limits.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def read_tolerances(path: Path) -> Tolerances:
 
 
 def kind(point: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:
-    """The kind of a point of the table `risks`."""
+    """The kind of a point in the table `risks`."""
     if point["risk_se"] > 0:
         return "estimated"
     if recipe.get("batch_size", EXACT) != EXACT:

@@ -112,8 +112,8 @@ class Setting:
         return [there[arm] for arm in arms if arm in there]
 
     def derive(self, name: str, n: Iterable[int], **changes: Any) -> Setting:
-        """The setting at other n, with changes to its block; one layer of attention in the four
-        arms of the theorems."""
+        """The setting at other n, with changes to its block. It trains one layer of attention in
+        the theorems' four arms."""
         return replace(
             self,
             name=name,

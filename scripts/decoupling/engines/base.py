@@ -57,9 +57,8 @@ class Engine:
     def data(
         self, stream: int, index: int, size: int | None, mean_scale: float, importance: bool
     ) -> Any:
-        """The data of a step: batch `index` of a stream with `size` contexts, or for size None what
-        gives the exact gradient. Task means are scaled; `importance` asks for weighted
-        contexts."""
+        """The data of a step: batch `index` of a stream, of `size` contexts. With size None they
+        give the exact gradient. Task means are scaled; `importance` asks for weighted contexts."""
         raise NotImplementedError
 
     def run(self, forwarded: Any, data: Any) -> tuple[np.ndarray, Any]:
@@ -74,7 +73,7 @@ class Engine:
         return risks
 
     def test(self, trained: Sequence[tuple[Any, Params]], count: int) -> list[RiskEstimate]:
-        """The test risk of each (model, params), on `count` contexts if it is not exact."""
+        """The test risk of each (model, params), on `count` contexts unless it is exact."""
         raise NotImplementedError
 
     def held_out(self, stream: int, index: int, size: int) -> Any:

@@ -1,8 +1,8 @@
 """Batches of Gram matrices, in torch with autograd, on any device: on GPUs, and to test kernels.
 
-The layers of `models.deep_attention` are written out on vectors; contexts are the last, contiguous
-axis and come in blocks that stay in cache, so that the weights of one seed meet a block as one
-matrix product.
+The layers of `models.deep_attention` are written out on vectors. Contexts are the last, contiguous
+axis. They come in blocks that stay in cache, so that a seed's weights times a block are one matrix
+product.
 """
 
 from __future__ import annotations

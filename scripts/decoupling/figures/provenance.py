@@ -20,14 +20,7 @@ from typing import Any
 from ..files import atomic_path
 
 PACKAGES = ("snakemake", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "seaborn")
-SOURCES = (
-    "Snakefile",
-    "rules",
-    "scripts",
-    "config",
-    "data",
-    "envs",
-)  # edits here count
+SOURCES = ("Snakefile", "rules", "scripts", "config", "data", "envs")  # folders whose edits count
 COMMAND = "REMADE_BY"  # set by rules/common.smk: Snakemake's command line, without targets
 
 
@@ -60,7 +53,7 @@ def _on_a_line(values: str) -> str:
 def commit(clone: Path, sources: Iterable[str] = SOURCES) -> dict[str, str | bool | None]:
     """The clone's commit, and whether its sources are as committed; None without git."""
     top, head = _git(clone, "rev-parse", "--show-toplevel", "HEAD").splitlines() or ("", None)
-    if not top or Path(top).resolve() != clone.resolve():  # a copy in somebody else's repository
+    if not top or Path(top).resolve() != clone.resolve():  # a copy in another repository
         return {"commit": None, "clean": None}
     changes = _git(clone, "status", "--porcelain", "--", *sources)
     return {"commit": head, "clean": changes == ""}
@@ -93,6 +86,6 @@ def versions() -> dict[str, str]:
 
 
 def _named(file: Path, clone: Path) -> str:
-    """The path of a file in the clone is relative to it, as a clone can be moved."""
+    """The path of a file; in the clone relative to it, as a clone can be moved."""
     absolute = file.is_absolute() and file.is_relative_to(clone)
     return str(file.relative_to(clone) if absolute else file)

@@ -1,4 +1,4 @@
-"""Real data: what prompts gain, as theory predicts it and as it was measured."""
+"""Real data: the prompts' gain, measured and as theory predicts it."""
 
 from __future__ import annotations
 

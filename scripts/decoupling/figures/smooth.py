@@ -1,5 +1,5 @@
-"""Closed forms as smooth curves: data/theory has them at the setting's context lengths, between
-which lines would be straight."""
+"""Closed forms as smooth curves. In data/theory they are at the setting's context lengths alone,
+between which lines would be straight."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def filled(theory: pd.DataFrame, mix: TaskMixture) -> pd.DataFrame:
 
 
 def _whole(low: int, high: int) -> list[int]:
-    """Whole numbers from low to high; where they are many, as many as a line needs on a linear and
-    on a logarithmic axis."""
+    """Whole numbers from low to high. Of many, only those that a line needs on a linear and on a
+    logarithmic axis."""
     if high - low <= MOST:
         return list(range(low, high + 1))
     points = [*np.linspace(low, high, MOST), *np.geomspace(low, high, MOST)]

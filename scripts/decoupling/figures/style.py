@@ -122,8 +122,8 @@ def plot_bayes(ax: Axes, curve: pd.DataFrame, x: str) -> None:
 
 
 def note_diverged(ax: Axes, trained: pd.DataFrame, x: str, symbol: str, model: str) -> None:
-    """Note the points that are missing because all their seeds diverged, with the model's name if
-    it is not `model`."""
+    """Note the points whose seeds have all diverged, with the name of their model if it is not
+    `model`."""
     gone = trained[trained.seeds_ok == 0]
     lines = [
         f"{ARMS[arm].label}{'' if other == model else f' ({other})'},"

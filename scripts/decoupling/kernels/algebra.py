@@ -15,7 +15,7 @@ from .simd import INT, LANES, VECTOR, Code, Number, Sums, as_value, operation
 # Tiles: with AVX-512, registers can hold 24 sums and some operands.
 TILE = 6, 4  # of matrices of sums
 ROWS = 12  # of a product of a matrix and vectors
-GRAM = 6  # rows and columns of a Gram matrix, each of them with sums
+GRAM = 6  # of rows and of columns of a Gram matrix, each with sums
 
 
 def _multiply(c: Code, size, matrix, tape, x, y, stride, length, old=None) -> None:

@@ -21,8 +21,8 @@ def run(
 ):  # fmt: skip
     """`size`, `dim`, `twice`, `tasks` are tuples as long as D, d, 2K, K. Seeds are the first axis
     of scores [seeds, d, D] and value, the second of readouts [K or 1, seeds, D] and prompts
-    [K or 0, seeds, D]. An empty sigma_x is the identity. Gradients of readouts are added to what is
-    there."""
+    [K or 0, seeds, D]. An empty sigma_x is the identity. Gradients of readouts are added to
+    `d_readouts`."""
     full, short, count = len(size), len(dim), len(tasks)
     heads, seeds, _ = readouts.shape
     outer, form = np.empty((2, full, full))  # E[φφᵀ], B = A₁ᵀΣxA₁

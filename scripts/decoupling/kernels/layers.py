@@ -101,7 +101,7 @@ def run(
     grams, betas, weights, tasks, matrices, prompts, starts, sigma_x,
     errors, d_matrices, d_prompts, d_starts,
 ):  # fmt: skip
-    """Every seed's errors, [seeds, blocks, BLOCK], and its gradients, added to what is there.
+    """Every seed's errors, [seeds, blocks, BLOCK], and its gradients, added to the arguments `d_…`.
 
     `size` and `one` are tuples as long as D and 1. Blocks of contexts: grams [blocks, P·BLOCK],
     betas [blocks, d·BLOCK], weights [blocks, BLOCK], tasks [blocks]. Seeds: matrices (A_l and V_l,

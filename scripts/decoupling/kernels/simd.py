@@ -73,7 +73,7 @@ class Code:
                 yield number
 
     def step(self, size: int, tile: int) -> int:
-        """In straight code everything is one tile."""
+        """The size of a tile: in straight code, all."""
         return size if self.straight else tile
 
     def tiles(self, size: int, by: int, start: Number = 0) -> Iterator[tuple[Number, int]]:
@@ -96,7 +96,7 @@ class Code:
         self.builder.store(value, self.builder.bitcast(place, value.type.as_pointer()), align=4)
 
     def splat(self, place: ir.Value, kind: ir.VectorType = VECTOR) -> ir.Value:
-        """One number in all lanes."""
+        """The number at a place, in all lanes."""
         nothing = ir.Constant(kind, ir.Undefined)
         first = self.builder.insert_element(nothing, self.builder.load(place), ir.IntType(32)(0))
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count)

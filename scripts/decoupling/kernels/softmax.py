@@ -28,7 +28,7 @@ def _attend(
     c: Code, size, tokens, count, readout, tape, u, y, length, kept,
     m=None, means=None, prompt=None, share=None,
 ) -> None:  # fmt: skip
-    """The arguments of the operations below; what one of them lacks is None."""
+    """All of the operations below. Arguments that one of them lacks are None."""
     b = c.builder
     one = number(1)
     numbers = c.held(size, lambda j: c.splat(c.at(readout, j)))
@@ -175,12 +175,12 @@ def run(
     tokens, queries, targets, weights, tasks, scores, readouts, prompts,
     errors, d_scores, d_readouts, d_prompts,
 ):  # fmt: skip
-    """Every seed's errors, [seeds, blocks, BLOCK], and its gradients, added to what is there.
+    """Every seed's errors, [seeds, blocks, BLOCK], and its gradients, added to the arguments `d_…`.
 
     `size` and `one` are tuples as long as D and 1. Blocks of contexts: tokens [blocks, n, D·BLOCK],
     queries (with the label 0) [blocks, D·BLOCK], targets and weights [blocks, BLOCK], tasks
-    [blocks]. Seeds: scores (WkWqᵀ) [seeds, H, D·D], readouts
-    [seeds, K, H, D], prompts [seeds, K, D].
+    [blocks]. Seeds: scores (WkWqᵀ) [seeds, H, D·D], readouts [seeds, K, H, D], prompts
+    [seeds, K, D].
     """
     rows = len(size)
     count = tokens.shape[1]

@@ -1,4 +1,4 @@
-"""The base of every model, and what an arm trains.
+"""The base of every model, and the parts that an arm trains.
 
 No other file lists the models. Model modules import neither torch nor pandas, because the workflow
 reads all of them when it starts.
@@ -84,7 +84,7 @@ class Model:
 
     @classmethod
     def exact(cls) -> bool:
-        """Whether it depends on contexts through moments alone. Then the gradient and the test risk
+        """Whether the model depends on contexts through moments alone. Then gradient and test risk
         can be exact, and seeds share most of the work."""
         return cls.engine == "moments"
 

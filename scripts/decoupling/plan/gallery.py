@@ -1,4 +1,4 @@
-"""The gallery's entries: what to see in each figure, and what its training costs."""
+"""The gallery's entries: a sentence about each figure, and the cost of its training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..models.curve import Curve
 from ..sources.table import owning_setting
 from .comparisons import scored_curves
 
-ENOUGH = 80  # letters that a picture's text has at least
+ENOUGH = 80  # letters, at least, of a picture's text
 SENTENCE = re.compile(r"(?<=[.?])\s+(?=[A-Z(])")
 
 

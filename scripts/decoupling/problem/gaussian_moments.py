@@ -57,15 +57,15 @@ class GaussianMoments:
         return one_layer.risk(self, model)
 
     def risk_and_gradient(self, model: OneLayer) -> tuple[np.ndarray, OneLayer]:
-        """The same, and its gradient with respect to A₁, a_k and p_k."""
+        """The risk of every seed, and its gradient with respect to A₁, a_k and p_k."""
         return one_layer.risk_and_gradient(self, model)
 
     def centred(self) -> GaussianMoments:
-        """Moments of S − E[S | k] and β − E[β | k], which is what task prompts leave."""
+        """Moments of S − E[S | k] and β − E[β | k], which task prompts leave."""
         return self._less(self.gram, self.beta)
 
     def centred_together(self) -> GaussianMoments:
-        """Moments of S − E[S] and β − E[β], which is what one prompt for all tasks leaves."""
+        """Moments of S − E[S] and β − E[β], which one prompt for all tasks leaves."""
         gram, beta = (np.tensordot(self.weights, mean, 1) for mean in (self.gram, self.beta))
         return self._less(gram, beta)
 

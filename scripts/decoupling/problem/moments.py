@@ -95,7 +95,7 @@ class Moments:
         return one_layer.risk(self, model)
 
     def risk_and_gradient(self, model: OneLayer) -> tuple[np.ndarray, OneLayer]:
-        """The same, and its gradient with respect to A₁, a_k and p_k."""
+        """The risk of every seed, and its gradient with respect to A₁, a_k and p_k."""
         return one_layer.risk_and_gradient(self, model)
 
 

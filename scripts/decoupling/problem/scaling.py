@@ -36,8 +36,8 @@ class Scaling:
     @property
     def step_factor(self) -> float:
         """The factor of a recipe's initial scale and learning rate; recipes were found for d = 10.
-        Scores are products of D×D matrices: with entries as large as there, and steps
-        of entries as long, they would be larger and move farther the larger D is."""
+        Scores are products of D×D matrices: if entries and their steps were as large
+        as at d = 10, scores and their steps would grow with D."""
         return min(1.0, (11 / (len(self.features) + 1)) ** 0.5)
 
     @property

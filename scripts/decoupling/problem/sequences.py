@@ -12,7 +12,7 @@ from .mixture import TaskMixture
 from .streams import generator
 
 MOST = 8192  # held-out contexts at a time
-NUMBERS = 2**23  # in their tokens, if contexts are long
+NUMBERS = 2**23  # at most, in their tokens
 
 
 def at_a_time(n: int, dim: int) -> int:

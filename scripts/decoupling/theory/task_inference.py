@@ -27,7 +27,7 @@ from .theorems import CLOSED_FORMS, Solution
 log = logging.getLogger(__name__)
 
 CONTEXTS = 20_000
-# Closed forms that attention reaches, without Assumption 1 if that makes a difference.
+# Closed forms that attention reaches, without Assumption 1 where that lowers the risk.
 UNTOLD = {"plain": CLOSED_FORMS["theorem"]["plain"], "shared": CLOSED_FORMS["centred"]["shared"]}
 TOLD = {  # arms that need the task
     "joint": CLOSED_FORMS["centred"]["joint"],

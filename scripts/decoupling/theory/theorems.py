@@ -54,8 +54,8 @@ def joint(mix: TaskMixture, n: int) -> Solution:
 
 def joint_heads(mix: TaskMixture, n: int) -> Solution:
     """Theorem 4 and Proposition 1: W = S̄((n+1)ΣxS̄ + t̄I)⁻¹, a_k = [−μ_k; 1],
-    p_k = [W⁻¹μ_k; μ_kᵀW⁻¹μ_k + 1]. The least risk with one matrix for all tasks;
-    heads can have less."""
+    p_k = [W⁻¹μ_k; μ_kᵀW⁻¹μ_k + 1]. The least risk with one matrix for all tasks; heads
+    can have less."""
     cov, sx = mix.debiased_cov, mix.sigma_x
     power = np.trace(sx @ cov) + mix.noise_var
     weight = _preconditioner(cov, (n + 1) * sx @ cov + power * np.eye(mix.dim))
@@ -140,7 +140,7 @@ def _put_back(centred: Solution, mix: TaskMixture) -> Solution:
 
 
 def _label_readouts(mix: TaskMixture) -> np.ndarray:
-    """a = e_D for every task: the context's labels are what the values carry."""
+    """a = e_D for every task: values carry the context's labels."""
     readouts = np.zeros((mix.tasks, mix.dim + 1))
     readouts[:, -1] = 1
     return readouts

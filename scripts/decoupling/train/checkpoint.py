@@ -1,4 +1,4 @@
-"""Saved state of a training job, so that a killed one goes on where it was."""
+"""The saved state of a training job: a killed job goes on from there."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def descent_left(state: TrainState, place: int) -> float:
     exact = state.engine.data(Stream.TRAINING, 0, None, 1.0, False)
     objective, start = state.objective(place, exact)
     risk, _ = objective(start)
-    if risk <= 0:  # as far as rounding lets it be seen
+    if risk <= 0:  # by rounding
         return 0.0
     least = risk
 

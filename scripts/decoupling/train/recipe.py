@@ -54,7 +54,7 @@ class Recipe:
     prompt_lr_factor: float = _arm_key(
         1.0, "The prompts' learning rate as a multiple of lr", POSITIVE
     )
-    prompts_with_means: bool = _arm_key(  # before there are means, prompts only wander
+    prompts_with_means: bool = _arm_key(  # while means are 0, prompts only wander
         False, "Whether the prompts' rate grows as the means do in means_warmup", YES_OR_NO
     )
     clip_ratio: float | None = _arm_key(
@@ -144,7 +144,7 @@ ARM_KEYS = [f.name for f in fields(Recipe) if f.metadata and f.metadata["arm"]]
 
 @dataclass(frozen=True)
 class Run:
-    """One thing to train: a curve at one n, by a recipe."""
+    """A curve, to be trained at one n by a recipe."""
 
     curve: Curve
     recipe: Recipe
@@ -153,7 +153,7 @@ class Run:
 
     @property
     def standardised(self) -> bool:
-        """Whether it is trained in standard units, which not every model supports."""
+        """Whether the run is in standard units, which not every model supports."""
         return self.recipe.standard_units and self.curve.model_class.has_standard()
 
     @property

@@ -157,8 +157,7 @@ class TrainState:
         self._hold(self.theta[places], self.grad[places], optimiser_state, frozen)
 
     def best(self, test: RiskEstimate) -> int | None:
-        """The place of the running seed with the least selection risk, of those that count as
-        ok."""
+        """The place of the running seed with the least selection risk; None if none is ok."""
         usable = np.isfinite(test.report) & (self.diverged_at[self.running] < 0)
         if not usable.any():
             return None

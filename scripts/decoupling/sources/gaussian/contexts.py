@@ -1,5 +1,5 @@
-"""Contexts of a Gaussian task mixture, at one n: exact moments, batches and their
-moments, sequences."""
+"""Contexts of a Gaussian task mixture, at one n: exact moments, batches and their moments,
+sequences."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ MISSING = ("", "na", "nan", "null", "none", ".")  # for a number; labels may hav
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """Rows that contexts are drawn from: of one unit, in one group."""
+    """The rows of one unit, in one group, from which contexts are drawn."""
 
     name: str
     group: str
