@@ -1,18 +1,18 @@
 # make figures/fig2c.pdf   sets up .venv and makes the figure
-# make report              makes what is not up to date, then report.html of all of it
+# make report              makes everything that is not up to date, then report.html of all results
 # make explorer            makes explorer.html, the theorems to play with
 # make docs                redraws the rules in docs/architecture.md, writes the tables of the docs
 # make gallery             draws all figures from the archive, without training, and writes docs/gallery.md
 # make test                sets up .venv and runs the tests
 # make test-all            those, and the slow ones: the whole DAG at protocol smoke, random kills
-# make torch               torch, which is large, for figures and jobs that need it; the tests do
+# make torch               installs torch, which is large, for the figures, jobs and tests that need it
 # make test-system         tests against a real SLURM, Chromium and an S3 store, which it installs (Debian, as root)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-# Snakemake keeps a cache below HOME; where that cannot be, it is kept here.
+# Snakemake's cache is below HOME; here, if that is not writable.
 ifneq ($(shell mkdir -p "$${XDG_CACHE_HOME:=$$HOME/.cache}" 2>&1 && test -w "$$XDG_CACHE_HOME" || echo no),)
 export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
 endif
@@ -71,7 +71,7 @@ lint: $(VENV)/installed
 unit: $(VENV)/torch
 	$(BIN)/pytest -n 2 tests/unit
 
-# Tests that compute, as on two older processors: they round sums in other ways, and no test may hang on that.
+# Tests that compute, as on two older processors: they round sums in other ways, and no test may depend on that.
 unit-processors: $(VENV)/torch
 	OPENBLAS_CORETYPE=Haswell NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL" $(BIN)/pytest -n 2 -m numerical tests/unit
 	OPENBLAS_CORETYPE=Prescott NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL" NUMBA_CPU_NAME=nehalem \

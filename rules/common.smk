@@ -8,11 +8,11 @@ from functools import cache
 
 from snakemake.exceptions import WorkflowError
 
-# `python` in rules is Snakemake's, also if its environment is not activated; a conda environment,
-# activated later, still comes first.
+# `python` in rules is Snakemake's, also if its environment is not activated. A conda environment is
+# activated later, and so comes first.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
 
-# The library is used in place, so that a clone needs no installation step of its own.
+# The library is used in place, so that a clone needs no installation.
 SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 from decoupling.errors import InputError
@@ -34,7 +34,7 @@ except InputError as error:
 
 
 def command(**changes):
-    """Snakemake's command line without targets, with the config as it is given but for changes."""
+    """Snakemake's command line without targets, with the config as it is given, and changes."""
     active = {"protocol": CONFIG.protocol.name}
     if CONFIG.results != "train":
         active["results"] = CONFIG.results
@@ -112,10 +112,10 @@ def archived_file(wildcards):
 
 def unarchived(wildcards):
     """The reason why a table cannot be drawn, and what makes it instead; empty if it can."""
+    made = "data/{folder}/{name}.parquet".format(**wildcards)
     if problem := archived.problem(CONFIG, **wildcards):
-        made = "data/{folder}/{name}.parquet".format(**wildcards)
         UNARCHIVED[made] = f"results: {problem}; make it: {command(results='train')} -- {made}"
-    return UNARCHIVED.get("data/{folder}/{name}.parquet".format(**wildcards), "")
+    return UNARCHIVED.get(made, "")
 
 
 def shown_if_unarchived(wildcards):

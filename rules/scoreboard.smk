@@ -24,7 +24,7 @@ rule scoreboard:
     log:
         "logs/{protocol}/scoreboard.log",
     wildcard_constraints:
-        # of the archive, archived/{protocol}
+        # with archived results, archived/{protocol}
         protocol=one_of(f"{CONFIG.root}/{name}".removeprefix("data/") for name in CONFIG.protocols),
     localrule: True
     conda:

@@ -1,5 +1,5 @@
-# What the workflow says after it has planned its jobs and before it starts the first: the archived
-# tables that cannot be drawn, which ends it, or the cost of training. (Snakemake has one such hook.)
+# Messages after the workflow has planned its jobs, before the first starts: archived tables that
+# cannot be drawn, which end it, or the cost of training. (Snakemake has one hook for both.)
 
 
 onstart:

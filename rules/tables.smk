@@ -74,7 +74,7 @@ rule fold_redrawn:
         "logs/redrawn/{setting}.log",
     wildcard_constraints:
         setting=one_of(jobs.folds(CONFIG)),
-    priority: FIRST  # before what its gate says to be of little use
+    priority: FIRST  # before trainings, which are of little use if its gate fails
     conda:
         "../envs/pipeline.yaml"
     resources:

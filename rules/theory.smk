@@ -1,7 +1,6 @@
 # Needs a spec. Makes computed risks: closed forms and the numerical optimum; for figures and bounds
 # that need them, also the Bayes-optimal risk and the value of knowing the task. Random mixtures need
-# no spec. Jobs that are long or need much memory have rules of their own, which
-# are submitted to a cluster.
+# no spec. Jobs that are long or need much memory are submitted to a cluster, by rules with `_large`.
 
 
 rule theory:

@@ -1,5 +1,5 @@
-# Needs the archive, and what this machine has trained by the active protocol. Makes a comparison of the
-# two, point by point. It trains nothing: results are no inputs, but a digest of them is a parameter.
+# Needs the archive, and this machine's results by the active protocol. Makes a comparison of the two,
+# point by point. It trains nothing: results are no inputs, but a digest of them is a parameter.
 
 MINE = f"data/{CONFIG.protocol.name}"
 

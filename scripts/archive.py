@@ -32,6 +32,7 @@ from decoupling.files import atomic_path
 from decoupling.plan import archived, jobs
 from decoupling.plan.code import code_digest
 from decoupling.plan.read import load, of_clone
+from decoupling.sources.table import owning_setting
 from decoupling.tables import (
     BOUNDS,
     FIGURE_TABLES,
@@ -48,9 +49,9 @@ SCRIPTS = CLONE / "scripts"
 ARCHIVE = Path("data/archive")
 SCHEMAS = {"bounds": BOUNDS} | {name: schema for name, (schema, _) in FIGURE_TABLES.items()}
 SCRIPT_OF = {"bayes": "bayes.py", "identity": "identity.py", "sampled": "sample.py"}
-PACKAGES = ("numpy", "numba", "torch")  # whose versions runs are stamped with
+PACKAGES = ("numpy", "numba", "torch")  # with versions in the stamps of runs
 PARTS = ("trained", "computed")  # of the manifest
-MAIN = ("risks", "real")  # tables in the file that has no suffix
+MAIN = ("risks", "real")  # tables in the file without a suffix
 
 
 def found(folder: Path, pattern: str) -> list[Path]:
@@ -82,7 +83,7 @@ def machine() -> str:
 
 
 def made_by(tree: Path) -> dict[str, str | None]:
-    """Commit and machine. The commit is null where sources have been edited since."""
+    """Commit and machine. The commit is null if sources have been edited since."""
     sources = ("Snakefile", "rules", "scripts", "config", "envs")
     known = commit(tree, sources) if (tree / ".git").exists() else commit(CLONE, sources)
     return {"commit": known["commit"] if known["clean"] else None, "machine": machine()}
@@ -185,12 +186,11 @@ def keep_costs(file: str, table: pd.DataFrame, owners: Iterable[str]) -> None:
 
 
 def _replaced(old: pd.DataFrame, new: pd.DataFrame, owners: Iterable[str]) -> pd.DataFrame:
-    """A fold, `{setting}.fold{i}`, belongs to its setting."""
-    return pd.concat([old[~old.setting.str.partition(".fold")[0].isin(list(owners))], new])
+    return pd.concat([old[~old.setting.map(owning_setting).isin(list(owners))], new])
 
 
 def file_of(archive: Archive, protocol: str, name: str, tables: Iterable[str]) -> str:
-    """The name of a setting's files: its entry's, or else its figure's or the protocol's."""
+    """The default of `--name` for a setting, see NAME."""
     if known := archive.trained.get(protocol, {}).get(name):
         return next(known["files"][table] for table in MAIN if table in known["files"])
     figure, _, derived = name.partition(".")
@@ -235,7 +235,10 @@ def _entry(entry: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(shown) + "}"
 
 
-NAME = "of the files; by default its entry's, or else `real`, its figure or the protocol"
+NAME = (
+    "name of the files in data/archive; by default that of the entry it replaces, else `real` for a"
+    " table, the figure of a derived setting, or the protocol"
+)
 
 
 @cli.command

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from decoupling import cli, sources
 from decoupling.analysis import bounds
+from decoupling.analysis.aggregate import read_parameters
 from decoupling.models.curve import Curve
 from decoupling.tables import BAYES, BOUNDS, PARAMETERS, read_all, read_table, write_table
 
@@ -24,7 +25,7 @@ def main(
     output: Path,
 ) -> None:
     curves = [Curve.from_dict(fields) for fields in members]
-    trained = bounds.read_parameters(read_all(parameters, PARAMETERS), curves)
+    trained = read_parameters(read_all(parameters, PARAMETERS), curves)
     optimal = read_table(bayes, BAYES).set_index("n").to_dict("index")
     text, rows = spec.read_text(), []
     for done, n in enumerate(sorted(optimal)):

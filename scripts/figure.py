@@ -1,6 +1,6 @@
 """Draw a figure of the config, and write its provenance.
 
-What the workflow knows of it (`plan.drawing`) comes on standard input, as JSON.
+The workflow's text about it (`plan.drawing`) comes on standard input, as JSON.
 """
 
 import json

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from decoupling import cli
-from decoupling.analysis.bounds import read_parameters
+from decoupling.analysis.aggregate import read_parameters
 from decoupling.analysis.held_out import held_out_rows
 from decoupling.models.curve import Curve
 from decoupling.sources.table.spec import read_fold

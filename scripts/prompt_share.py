@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from decoupling import cli, sources
-from decoupling.analysis.bounds import read_parameters
+from decoupling.analysis.aggregate import read_parameters
 from decoupling.analysis.prompt_share import prompt_shares
 from decoupling.models.curve import Curve
 from decoupling.tables import PARAMETERS, PROMPT_SHARE, read_table, write_table

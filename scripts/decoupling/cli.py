@@ -48,7 +48,7 @@ def _run(main: Callable[..., None]) -> None:
 
 
 def _settings(hint: Any, default: Any) -> dict[str, Any]:
-    """How argparse reads a parameter. A list without a default has at least one value."""
+    """A parameter's keywords for argparse. A list without a default has at least one value."""
     hint, *text = get_args(hint) if get_origin(hint) is Annotated else [hint]
     kind, inner = get_origin(hint) or hint, get_args(hint)
     settings = {"type": inner[0] if inner else kind, "help": text[0] if text else None}

@@ -1,4 +1,4 @@
-"""Plug-ins are found by their folder: models, kinds of figures, sources, optimisers."""
+"""Plug-ins, found in their folders: models, kinds of figures, sources, optimisers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ def names(package: str) -> list[str]:
 
 
 def members(package: str, attribute: str) -> dict[str, type]:
-    """The attribute of this name in each module of a package that has it, by module."""
+    """The attribute of this name, by module; modules without it are left out."""
     found = {name: vars(import_module(f"{package}.{name}")) for name in names(package)}
     return {name: module[attribute] for name, module in found.items() if attribute in module}

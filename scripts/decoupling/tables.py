@@ -32,15 +32,21 @@ def columns(**types: type) -> pa.Schema:
     return pa.schema([(name, ARROW[kind]) for name, kind in types.items()])
 
 
-POINT = {"setting": str, "n": int, "model": str, "layers": int, "arm": str}  # of a curve
-CURVE = ("setting", "model", "layers", "arm")  # columns that identify it
+POINT = {
+    "setting": str,
+    "n": int,
+    "model": str,
+    "layers": int,
+    "arm": str,
+}  # of a curve's point
+CURVE = ("setting", "model", "layers", "arm")  # columns that identify a curve
 RISK = {"risk": float, "risk_se": float}
 SEEDS = {"best_seed": int, "median": float, "seeds_ok": int, "seeds_total": int}
 
 # `status` is ok, diverged or stopped (by halving); the best seed is chosen by `selection_risk`;
 # `tail_share` is the share of the risk (without σ²) in the largest 0.1% of held-out squared errors;
-# `descent_left` the share of the risk that a further search takes off the best seed of the file, if
-# risks are exact
+# `descent_left`, if risks are exact, the share of the risk that a further search takes off the best
+# seed of the file
 RUNS = columns(
     **POINT, seed=int, **RISK, iterations=int, status=str, selection_risk=float, tail_share=float,
     descent_left=float,
@@ -53,10 +59,11 @@ RISKS = columns(
 PARAMETERS = columns(**POINT, seed=int, name=str, shape=list[int], values=list[float])
 BAYES_BOUND = "Bayes"
 BOUND_ERRORS = 3  # standard errors within which a bound holds
-BASELINE = "baseline"  # the column `model` of predictors that are not trained
-# `excess` is the risk less that of the bound: an arm or a depth from above, Bayes from below
+BASELINE = "baseline"  # in the column `model`: predictors that are not trained
+# `excess` is above 0 if risks break the bound: the risk less that of an arm or a depth, or Bayes'
+# less the risk
 BOUNDS = columns(**POINT, bound=str, excess=float, excess_se=float, holds=bool)
-# `curve` says which reference: theorem, optimum, centred or energy
+# `curve` names the reference: theorem, optimum, centred or energy
 THEORY = columns(setting=str, n=int, curve=str, arm=str, risk=float, normalized=float)
 BAYES = columns(setting=str, n=int, **RISK, normalized=float, normalized_se=float)
 # `told` is right, soft, map, wrong or nothing; `wrong` is P(the likeliest task is the wrong one)
@@ -71,7 +78,7 @@ SAMPLED = columns(  # `mixture` is the number of the mixture
 # A row per predictor, n and held-out unit; `setting` is the fold, `model` can be `baseline`
 HELD_OUT = columns(**POINT, group=str, unit=str, cluster=str, risk=float, label_power=float)
 PREDICTIONS = ("theorem", "measured", "independent")  # the column `curve` of a fold's theory
-# A fold's theory in a draw of the bootstrap; `gate` is E[y²] predicted over measured
+# A fold's theory in a draw of the bootstrap; `gate` is the predicted E[y²] over the measured one
 REDRAWN = columns(
     setting=str, draw=int, n=int, curve=str, arm=str, risk=float, gate=float
 )  # fmt: skip
@@ -93,7 +100,7 @@ REAL = columns(
 # `head` is 1 for the attention head with the largest `share`, its prompt's mean weight; a tenth
 # of the contexts have a weight below `low`, and a tenth one above `high`
 PROMPT_SHARE = columns(**POINT, head=int, share=float, share_se=float, low=float, high=float)
-# Relative deviations of a curve's risks from its references; `broken` names bounds, in words
+# Relative deviations of a curve's risks from its references; `broken` names broken bounds, in words
 DEVIATIONS = [
     f"{reference}_{what}"
     for reference in ("theorem", "optimum", "published", "centred")

@@ -9,9 +9,12 @@ import torch
 from decoupling import models
 from decoupling.engines.gram_torch import TorchEngine
 from decoupling.models.arms import ARMS
+from decoupling.problem.gaussian_moments import population_moments
 from decoupling.problem.gram import GramBatch
 from decoupling.problem.mixture import TaskMixture
+from decoupling.problem.one_layer import OneLayer, risk
 from decoupling.sources.gaussian.block import make_spec
+from decoupling.theory.solution import Solution
 from literal import Sequences, context_grams, predictors
 
 NONISO = [0.9] + [0.9**-i for i in range(1, 10)]
@@ -109,6 +112,13 @@ def random_parameters(
     shapes = {**made.weight_shapes, **made.trained_shapes(ARMS[arm].trains)}
     # of prompts, as many as the arm has: one for all tasks, or one for each
     return made, {name: everything[name][:, : shape[0]] for name, shape in shapes.items()}
+
+
+def exact_risk(mix: TaskMixture, n: int, solution: Solution) -> float:
+    """The exact risk of a closed form's parameters."""
+    prompts = None if solution.prompts is None else solution.prompts[:, None]
+    model = OneLayer(solution.scores[None], solution.readouts[:, None], prompts)
+    return risk(population_moments(mix, n), model).item()
 
 
 class DoubleEngine(TorchEngine):

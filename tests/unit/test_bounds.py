@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import torch
 from decoupling import engines, models
-from decoupling.analysis.bounds import bounds, read_parameters
+from decoupling.analysis.aggregate import read_parameters
+from decoupling.analysis.bounds import bounds
 from decoupling.models.arms import ARMS
 from decoupling.models.attention import Attention
 from decoupling.models.curve import Curve

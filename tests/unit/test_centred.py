@@ -8,10 +8,10 @@ import mixtures
 import numpy as np
 import pytest
 from decoupling.problem.gaussian_moments import population_moments
-from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.one_layer import OneLayer, risk, risk_and_gradient
+from decoupling.problem.one_layer import OneLayer, risk_and_gradient
 from decoupling.theory.optimum import optima
-from decoupling.theory.theorems import CLOSED_FORMS, THEOREMS, Solution, plain
+from decoupling.theory.theorems import CLOSED_FORMS, THEOREMS, plain
+from mixtures import exact_risk
 from scipy.optimize import minimize
 
 CASES = mixtures.random_cases(30)
@@ -27,12 +27,6 @@ REFERENCE = {  # fig2a
     "centred joint": (9.3964, 7.2251, 3.8619),
     "centred shared": (19.3965, 9.7991, 4.2983),
 }
-
-
-def exact_risk(mix: TaskMixture, n: int, solution: Solution) -> float:
-    """With one readout for all tasks, as attention has without task heads."""
-    model = OneLayer(solution.scores[None], solution.readouts[:1, None], solution.prompts[:, None])
-    return risk(population_moments(mix, n), model).item()
 
 
 @pytest.mark.parametrize("name", REFERENCE)

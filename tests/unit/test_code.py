@@ -142,8 +142,7 @@ def test_an_edit_reruns_exactly_the_jobs_that_import_it(fresh, imported: dict):
     reading = {f"sources.{source}.block" for source in sources.blocks()}
     planning = {module for module in library_modules() if module.split(".")[0] == "plan"}
     hints = {"figures.hints"}  # for type checkers
-    quoted = {"theory.heads"}  # by docs/errata.md, whose numbers test_errata.py computes
-    assert set(library_modules()) - used == planning | reading | hints | quoted | {"api"}
+    assert set(library_modules()) - used == planning | reading | hints | {"api"}
 
 
 def test_theory_and_drawing_are_not_part_of_training(imported: dict):

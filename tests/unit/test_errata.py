@@ -14,12 +14,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from decoupling.api import Mixture
-from decoupling.problem.gaussian_moments import population_moments
 from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.one_layer import OneLayer, risk
 from decoupling.theory.gaps import RESOLUTION
-from decoupling.theory.heads import bound, rescaled
-from decoupling.theory.theorems import CLOSED_FORMS, THEOREMS, Solution
+from decoupling.theory.theorems import CLOSED_FORMS, THEOREMS
+from mixtures import exact_risk
+from task_heads import bound, rescaled
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/errata.md").read_text()
@@ -49,11 +48,6 @@ def predicted_gaps(mix: TaskMixture, n: int) -> tuple[float, float]:
     noise = (n + 1) * mix.debiased_cov + power * np.linalg.inv(sx) + mean_outer
     inner = mean_outer @ np.linalg.solve(noise, mean_outer)
     return tuple(np.trace(sx @ left @ middle @ left.T) for middle in (mean_outer, n * inner))
-
-
-def exact_risk(mix: TaskMixture, n: int, solution: Solution) -> float:
-    model = OneLayer(solution.scores[None], solution.readouts[:, None], solution.prompts[:, None])
-    return risk(population_moments(mix, n), model).item()
 
 
 @pytest.mark.parametrize("n", LENGTHS)

@@ -13,11 +13,12 @@ from agreement import FALSE_ALARM, z_score
 from decoupling.problem.gaussian_moments import population_moments
 from decoupling.problem.mixture import TaskMixture
 from decoupling.problem.one_layer import OneLayer, risk
-from decoupling.theory.heads import bound, rescaled
 from decoupling.theory.optimum import optima
-from decoupling.theory.theorems import Solution, joint_heads
+from decoupling.theory.theorems import joint_heads
 from literal import draw_sequences, squared_errors
+from mixtures import exact_risk
 from scipy.stats import norm
+from task_heads import bound, rescaled
 
 FLOAT = 1e-10  # relative, see mixtures.random_spd
 CASES = mixtures.random_cases(12, max_tasks=3)
@@ -38,12 +39,6 @@ def with_covs(mix: TaskMixture, scales: np.ndarray, noise: float) -> TaskMixture
 @cache
 def optimum(case: tuple[TaskMixture, int]) -> float:
     return optima(*case)["joint_heads"]
-
-
-def exact_risk(mix: TaskMixture, n: int, solution: Solution) -> float:
-    scores = np.pad(solution.weight, ((0, 0), (0, 1)))[None]
-    model = OneLayer(scores, solution.readouts[:, None], solution.prompts[:, None])
-    return risk(population_moments(mix, n), model).item()
 
 
 def random_layer(mix: TaskMixture, rng: np.random.Generator) -> OneLayer:

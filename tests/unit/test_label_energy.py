@@ -15,11 +15,12 @@ import torch
 from agreement import z_score
 from decoupling.problem.gaussian_moments import GaussianMoments, population_moments
 from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.one_layer import OneLayer, risk, risk_and_gradient
+from decoupling.problem.one_layer import OneLayer, risk_and_gradient
 from decoupling.theory.optimum import optima
 from decoupling.theory.random_mixtures import draw_mixture
 from decoupling.theory.solution import Solution
 from decoupling.theory.theorems import CLOSED_FORMS
+from mixtures import exact_risk
 from scipy.optimize import minimize
 
 ENERGY, CENTRED = CLOSED_FORMS["energy"], CLOSED_FORMS["centred"]
@@ -29,11 +30,6 @@ SEQUENCES = 40_000
 
 def made(dim: int, tasks: int, noise: float) -> TaskMixture:
     return mixtures.random_mixture(np.random.default_rng([dim, tasks]), dim, tasks, noise)
-
-
-def exact_risk(mix: TaskMixture, n: int, solution: Solution) -> float:
-    model = OneLayer(solution.scores[None], solution.readouts[:1, None], solution.prompts[:, None])
-    return risk(population_moments(mix, n), model).item()
 
 
 def as_attention(solution: Solution) -> dict[str, torch.Tensor]:

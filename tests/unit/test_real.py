@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from decoupling.analysis.aggregate import label_power, seed_minimum
-from decoupling.analysis.bounds import read_parameters
+from decoupling.analysis.aggregate import label_power, read_parameters, seed_minimum
 from decoupling.analysis.cross_validation import real_rows
 from decoupling.analysis.held_out import held_out_rows, predict
 from decoupling.analysis.redrawn import THEORY_DRAWS, cluster_weights, gate_warning, redrawn_rows

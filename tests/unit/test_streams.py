@@ -11,7 +11,7 @@ from decoupling import models
 from decoupling.models.arms import ARMS
 from decoupling.problem.gram import GramBatch, GramSampler
 from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.sequences import SequenceSampler
+from decoupling.problem.sequences import draw_sequences
 from decoupling.problem.streams import Stream, generator
 from decoupling.theory.bayes import conditional_risks
 
@@ -63,7 +63,7 @@ def test_first_batch(stream: Stream):
 
 def test_first_sequences():
     """The tasks are those of the Gram matrices; the numbers are drawn in another order."""
-    batch = SequenceSampler(MIX, N, Stream.TRAINING).batch(0, 8)
+    batch = draw_sequences(MIX, N, Stream.TRAINING, 0, 8)
     assert [len(target) for target in batch.targets] == FIRST[Stream.TRAINING][0]
     np.testing.assert_allclose(batch.tokens[1][0, :, 0], FIRST_TOKEN, rtol=1e-6)
     np.testing.assert_allclose(batch.targets[1][0], FIRST_TARGET, rtol=1e-6)

@@ -8,10 +8,9 @@ from dataclasses import replace
 import mixtures
 import numpy as np
 import pytest
-from decoupling.problem.gaussian_moments import population_moments
 from decoupling.problem.mixture import TaskMixture
-from decoupling.problem.one_layer import OneLayer, risk
-from decoupling.theory.theorems import THEOREMS, Solution
+from decoupling.theory.theorems import THEOREMS
+from mixtures import exact_risk
 
 REFERENCE_N = (1, 10, 20, 30, 40, 50)
 REFERENCE = {  # fig2d, raw risk
@@ -21,14 +20,6 @@ REFERENCE = {  # fig2d, raw risk
     "joint_heads": (15.5833333, 8.9047619, 6.0322581, 4.5609756, 3.6666667, 3.0655738),
 }
 CASES = mixtures.random_cases(30)
-
-
-def exact_risk(mix: TaskMixture, n: int, solution: Solution) -> float:
-    """The exact risk of a closed form's parameters."""
-    scores = np.pad(solution.weight, ((0, 0), (0, 1)))[None]
-    prompts = None if solution.prompts is None else solution.prompts[:, None]
-    model = OneLayer(scores, solution.readouts[:, None], prompts)
-    return risk(population_moments(mix, n), model).item()
 
 
 def printed_prompts(mix: TaskMixture, n: int, weight: np.ndarray) -> np.ndarray:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from ..models.curve import Curve
 from ..problem.mixture import TaskMixture
 from ..tables import POINT
 
@@ -67,3 +70,17 @@ def best_parameters(parameters: pd.DataFrame, risks: list[dict[str, Any]]) -> li
         for row in parameters.to_dict("records")
         if best[tuple(row[key] for key in POINT)] == row["seed"]
     ]
+
+
+def read_parameters(
+    table: pd.DataFrame, members: Sequence[Curve]
+) -> dict[int, dict[Curve, dict[str, np.ndarray]]]:
+    """Parameters by n, curve and name."""
+    known = {tuple(member.point.values()): member for member in members}
+    found: dict[int, dict[Curve, dict[str, np.ndarray]]] = {}
+    for row in table.itertuples():
+        member = known.get((row.setting, row.model, row.layers, row.arm))
+        if member:
+            values = np.array(row.values, dtype=float).reshape(tuple(row.shape))
+            found.setdefault(row.n, {}).setdefault(member, {})[row.name] = values
+    return found

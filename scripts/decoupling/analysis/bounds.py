@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from .. import engines
 from ..models.curve import Curve
@@ -85,17 +84,3 @@ def _row(contexts: Any, member: Curve, bound: str, excess: float, error: float) 
         "excess_se": error,
         "holds": bool(excess <= BOUND_ERRORS * error),
     }
-
-
-def read_parameters(
-    table: pd.DataFrame, members: Sequence[Curve]
-) -> dict[int, dict[Curve, dict[str, np.ndarray]]]:
-    """Parameters by n, curve and name."""
-    known = {tuple(member.point.values()): member for member in members}
-    found: dict[int, dict[Curve, dict[str, np.ndarray]]] = {}
-    for row in table.itertuples():
-        member = known.get((row.setting, row.model, row.layers, row.arm))
-        if member:
-            values = np.array(row.values, dtype=float).reshape(tuple(row.shape))
-            found.setdefault(row.n, {}).setdefault(member, {})[row.name] = values
-    return found

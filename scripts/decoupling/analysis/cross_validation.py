@@ -71,8 +71,8 @@ def _error(values: np.ndarray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """Values for the data, then for every draw: arrays of [1 + draws]. Predictions have only the
-    first draws."""
+    """Values for the data, then for every draw: arrays of [1 + draws]. Predictions are of the
+    first draws alone."""
 
     measured: dict[Point, np.ndarray]  # risks
     power: np.ndarray  # E[y²] of the data

@@ -1,5 +1,5 @@
-"""What a table's cross-validation shows of theory: whether its gate fails, and which rows the
-theorems describe. Apart from what is computed, as figures need no more."""
+"""The gate of a table's cross-validation, and the rows of it that the theorems describe. This is
+all that figures need of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables in Markdown, and how they are put between the markers of a page."""
+"""Tables in Markdown, and pages with tables between their markers."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ def markdown(header: str, rows: Iterable[Sequence[Any]], digits: int = 4) -> str
 
 
 def cell(value: Any, digits: int) -> str:
-    """A pair is a number and its standard error."""
+    """The text of a cell; a pair is a number and its standard error."""
     if isinstance(value, tuple):
         return " ± ".join(number(part, digits) for part in value)
     return number(value, digits) if isinstance(value, float) else str(value)
 
 
 def number(value: float, digits: int) -> str:
-    """Values that round to zero have no sign, as rounding alone would decide it."""
+    """The text of a number, without a sign if it rounds to zero: rounding alone would decide it."""
     return f"{value:z.{digits}f}".replace("-", "−")
 
 
 def percent(value: float, digits: int = 2) -> str:
-    """With a sign, except zero."""
+    """A share as percent, with a sign unless it rounds to zero."""
     text = f"{100 * value:+z.{digits}f}%".replace("-", "−")
     return text if text.strip("+0.%") else text[1:]
 
@@ -65,7 +65,7 @@ def span(values: pd.Series, digits: int) -> str:
 
 
 def unmarked(pages: Iterable[str], tables: Iterable[str]) -> list[str]:
-    """Tables that no page has a marker for."""
+    """A line for each table without a marker on any page."""
     marked = {name for page in pages for name in MARK.findall(page)}
     return [f"no marker has the table {name}" for name in tables if name not in marked]
 

@@ -53,7 +53,7 @@ def one_layer(risks: pd.DataFrame, arm: str, model: str = ATTENTION) -> pd.DataF
     " | `exact` from the optimum | `paper` from the theorem | authors' from the theorem"
 )
 def agreement(data: Any) -> Rows:
-    """Best seeds; the first three columns are of `laptop`."""
+    """Deviations of best seeds; the first three columns are of `laptop`."""
     for arm in FOUR:
         reduced = one_layer(data.laptop, arm, REDUCED)
         laptop, exact, paper, authors = (
@@ -68,7 +68,7 @@ def agreement(data: Any) -> Rows:
 
 @TABLES.add("arm | points | `paper` from `exact` | the most at")
 def batches(data: Any) -> Rows:
-    """What batches change, of one layer."""
+    """The change of one-layer risks by batches."""
     one = data.paper[data.paper.layers == 1]
     if lacking := sorted(set(one.setting) - set(data.exact.setting)):
         files = " ".join(f"data/exact/risks/{name}.parquet" for name in lacking)
@@ -126,7 +126,7 @@ def depth(data: Any) -> Rows:
 
 
 def changes(changed: pd.DataFrame, risks: pd.DataFrame) -> pd.Series:
-    """Relative change of kept risks by another recipe; the first column must be what is kept."""
+    """Relative change of archived risks by another recipe; `risk` must be the archived one."""
     keys = ["setting", "n", "layers", "arm"]
     both = changed.merge(risks[[*keys, "normalized"]], on=keys, how="left")
     other = both[~np.isclose(both.risk, both.normalized, rtol=PRINTED, atol=0)]
@@ -142,7 +142,7 @@ def changes(changed: pd.DataFrame, risks: pd.DataFrame) -> pd.Series:
     " | largest tail share | change by twice the iterations"
 )
 def trust(data: Any) -> Rows:
-    """How far the risks of models without a theorem can be trusted."""
+    """Evidence for the risks of models without a theorem."""
     deep = data.laptop[data.laptop.layers > 1]
     families = (
         ("two and three linear layers", deep, data.laptop_bounds, data.deep_doubling),
@@ -160,7 +160,7 @@ def trust(data: Any) -> Rows:
 
 @TABLES.add("figure | `laptop`, core-minutes | `paper`, core-hours | of its jobs, measured")
 def costs(data: Any) -> Rows:
-    """At `paper`: measured for jobs that were run whole, else from measured times of a step."""
+    """Times at `paper`, measured for jobs that were run whole, else computed from a step's."""
     spent, measured = (
         costs.set_index(JOB).core_minutes for costs in (data.laptop_costs, data.paper_costs)
     )
@@ -194,7 +194,7 @@ def job_hours(rows: pd.DataFrame, speed: dict[str, Any]) -> float:
 
 @TABLES.add("ratio | ")
 def speed(data: Any) -> Rows:
-    """A training step, one thread."""
+    """Ratios of times of a training step, on one thread."""
     softmax = {f"softmax: {name}": ratio for name, ratio in data.speed["softmax_ratios"].items()}
     for name, ratio in (data.speed["ratios"] | softmax).items():
         yield name, f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2f}"
@@ -229,7 +229,7 @@ def controls(data: Any) -> Rows:
 
 @TABLES.add("arm | closed form | least | median | 90th percentile | most")
 def mixtures(data: Any) -> Rows:
-    """How far above the optimum, in percent."""
+    """Excess over the optimum, in percent."""
     names = {"theorem": "theorem", "centred": "centred", "energy": "with label energy"}
     mixtures = several_tasks(data.sampled_mixtures)
     for reference, arm in SHOWN:
@@ -261,7 +261,7 @@ def identity(data: Any) -> Rows:
 
 @TABLES.add("data | n | softmax: plain − joint | linear | ratio | closed by a prompt of zeros")
 def softmax(data: Any) -> Rows:
-    """Normalised risks. Errors of two risks are added as if independent, which is too large: the
+    """Normalised risks. Errors of two risks are added as if independent, and so are too large: the
     contexts are the same."""
     theorem = data.theory[data.theory.curve == "theorem"].set_index(BY_ARM).normalized.sort_index()
     for setting, name in SOFTMAX.items():
@@ -301,6 +301,6 @@ def real(data: Any) -> Rows:
 
 
 def within(points: pd.DataFrame, curve: str) -> str:
-    """How many points are within two standard errors of the difference from a prediction."""
+    """The number of points within two standard errors of the difference from a prediction."""
     apart = (points.normalized - points[curve]).abs()
     return f"{(apart <= WITHIN * points[f'{curve}_se']).sum()} of {len(points)}"

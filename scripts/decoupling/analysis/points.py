@@ -21,13 +21,13 @@ DIGITS = 6  # significant
 
 
 def points(data: Any) -> pd.DataFrame:
-    """Every trained point, and what theory and the authors have there."""
+    """Every trained point, with the risks of theory and of the authors there."""
     tables = [getattr(data, name).assign(protocol=by) for name, by in TRAINED.items()]
     found = pd.concat(tables, ignore_index=True)
     found = found[["protocol", *(name for name in found if name != "protocol")]]
     theory = data.theory.pivot(index=["setting", "n", "arm"], columns="curve", values="risk")
     found = found.merge(theory[[*COMPUTED]], on=["setting", "n", "arm"], how="left")
-    found.loc[found.layers > 1, [*COMPUTED]] = float("nan")  # they are of one layer
+    found.loc[found.layers > 1, [*COMPUTED]] = float("nan")  # references are of one layer
     authors = data.published[[*POINT, "risk"]].rename(columns={"risk": "published"})
     return found.merge(authors, on=[*POINT], how="left")
 

@@ -25,7 +25,7 @@ from .gate import fails_gate
 log = logging.getLogger(__name__)
 
 DRAWS = 2000
-THEORY_DRAWS = 200  # of which theory is computed: standard errors are known to 5%
+THEORY_DRAWS = 200  # those with theory, by which standard errors are known to 5%
 SEED = 2503
 TOLERANCE = 1e-4  # of a draw's REML: standard errors change by 0.4%, in a tenth of the time
 SECONDS = 10  # between two lines of the log
@@ -66,7 +66,7 @@ def redrawn_rows(fold: Fold, lengths: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def gate_warning(fold: Fold, rows: Sequence[Mapping[str, Any]]) -> str | None:
-    """Log the fold's gate with its error; where it fails, what a user should know."""
+    """Log the fold's gate with its error. Returns a warning if the gate fails, else None."""
     error = float(np.std([*{row["draw"]: row["gate"] for row in rows}.values()], ddof=1))
     about = f"{fold.mix.name}: E[y²] predicted over measured is {fold.gate:.3f} ± {error:.3f}"
     log.info(about)

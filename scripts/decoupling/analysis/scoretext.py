@@ -99,7 +99,8 @@ def page(text: str) -> str:
 
 
 def percent(value: float) -> str:
-    """With a sign unless it rounds to zero, with two decimals if small; empty for NaN."""
+    """A share as percent, with a sign unless it rounds to zero, and two decimals if small; empty
+    for NaN."""
     if math.isnan(value):
         return ""
     if abs(value) < 0.1:

@@ -1,5 +1,5 @@
-"""Best seeds that training has left too high: well above the optimum, where theory knows it, or
-where a further search ends, or above a model that they contain. A warning and small print."""
+"""Best seeds whose risk training has left too high, for warnings and small print: well above the
+optimum, above where a further search ends, or above a model that they contain."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ CONTAINED = "a model that they contain"
 def shortfalls(
     tables: Mapping[str, pd.DataFrame], held_to: Mapping[str, Any], drawn: Collection[str]
 ) -> dict[str, pd.DataFrame]:
-    """The rows of a figure's tables that are too high, by what they are above. `drawn` are curves,
-    as "setting model layers arm"; `held_to` is that of `plan.drawing`."""
+    """Rows of a figure's tables whose risk is too high, keyed by the reference that they exceed.
+    `drawn` are curves, as "setting model layers arm"; `held_to` is that of `plan.drawing`."""
     risks, real = tables["risks"], tables["real"].rename(columns={"seeds": "seeds_total"})
     high = above_optimum(risks, tables["theory"], held_to["optimum"], drawn)
     further = [unfinished(table, drawn) for table in (risks, real)]
@@ -62,8 +62,8 @@ def unfinished(risks: pd.DataFrame, drawn: Collection[str]) -> pd.DataFrame:
 
 def above_bounds(risks: pd.DataFrame, bounds: Sequence[Mapping[str, str]]) -> pd.DataFrame:
     """The risks that are above a bound by more than three standard errors, with `above`, as a share
-    of it. Of each bound `curve` is held to `other`, a curve of the same risks. The errors are
-    those of two risks apart, so that what is found here is found by `bounds` too."""
+    of it. A bound holds `curve` to `other`, both of these risks. The errors of the two are combined
+    as if independent, so that `analysis.bounds` finds these risks too."""
     names, found = _names(risks), [_none(risks)]
     for pair in bounds:
         own = risks[names == pair["curve"]]
@@ -76,7 +76,8 @@ def above_bounds(risks: pd.DataFrame, bounds: Sequence[Mapping[str, str]]) -> pd
 
 
 def small_print(found: Mapping[str, pd.DataFrame]) -> str:
-    """The worst and the arms, to go on after the protocol; nothing where all are near."""
+    """A continuation of the small print: the largest excess, and the arms that have one; empty if
+    none has."""
     return "".join(
         f"; best seeds up to {rows.above.max():.1%} above {what} ({_arms(rows)})"
         for what, rows in found.items()

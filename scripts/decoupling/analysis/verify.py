@@ -1,8 +1,8 @@
-"""What this machine trained, against the archive, point by point.
+"""This machine's results against the archive's, point by point.
 
-A difference is allowed as far as standard errors and rounding explain it. How far rounding goes
-depends on how a point is trained and tested, its *kind*; data/archive/tolerances.csv has what was
-measured.
+A difference is allowed as far as standard errors and rounding explain it. The *kind* of
+a point, how it is trained and tested, decides how far rounding goes; data/archive/tolerances.csv
+has the measured limits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..tables import BASELINE, POINT
 from .page import markdown as table
 
 KEYS = list(POINT)
-EXACT = "exact"  # as of `batch_size`, whose default it is
+EXACT = "exact"  # the default of `batch_size`
 IDENTICAL, WITHIN, DIFFERS = "identical", "within", "differs"
 SUMMARY = "setting | quantity | points | identical | within | differ | most of what is allowed"
 DIFFERENCES = "point | quantity | archived | mine | difference | allowed"
@@ -33,7 +33,7 @@ def read_tolerances(path: Path) -> Tolerances:
 
 
 def kind(point: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:
-    """How a point of the table `risks` is trained and tested."""
+    """The kind of a point in the table `risks`."""
     if point["risk_se"] > 0:
         return "estimated"
     if recipe.get("batch_size", EXACT) != EXACT:
@@ -70,7 +70,7 @@ def _allowed(kept: Mapping, own: Mapping, relative: float, errors: float) -> flo
 
 def _row(kept: Mapping[str, Any], quantity: str, own: float, allowed: float) -> dict[str, Any]:
     value = kept[quantity]
-    both = [np.isnan(number) for number in (value, own)]  # where no seed was left
+    both = [np.isnan(number) for number in (value, own)]  # NaN if no seed was left
     difference = 0.0 if all(both) or own == value else own / value - 1
     found = WITHIN if abs(difference) <= allowed else DIFFERS  # NaN is not within
     point = {key: kept[key] for key in KEYS} | {"quantity": quantity}
@@ -124,7 +124,7 @@ def _point(row: Any) -> str:
 
 
 def verdict(rows: pd.DataFrame) -> str:
-    """One line."""
+    """The page's last line: all agree, or how many differ and which one most."""
     if rows.empty:
         return "Nothing to compare: no setting was trained as archived."
     counts = rows.verdict.value_counts()

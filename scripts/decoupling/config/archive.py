@@ -19,7 +19,7 @@ DEFAULTS = json.loads(json.dumps({one.name: one.default for one in fields(Recipe
 
 @dataclass(frozen=True, eq=False)
 class Archive:
-    """What is archived and how it was made: `data/archive/manifest.json`.
+    """The manifest, `data/archive/manifest.json`: the archived tables, and how they were made.
 
     `trained` has an entry for each protocol and setting, `computed` for each table and name.
     """
@@ -29,7 +29,7 @@ class Archive:
 
     @classmethod
     def read(cls, folder: Path) -> Archive:
-        """The archive in a folder, which may not have one yet."""
+        """The archive in a folder; an empty one if the folder has no manifest yet."""
         path = folder / MANIFEST
         return cls(**json.loads(path.read_text())) if path.exists() else cls()
 

@@ -69,7 +69,7 @@ class Protocol:
         return own if own in self.recipes else curve.model_class.recipe
 
     def unsupported(self, curve: Curve) -> str | None:
-        """The reason why it cannot train a curve, with the fix; or None."""
+        """The reason why the protocol cannot train a curve, with the fix; or None."""
         name = self.recipe_of(curve)
         if name in self.recipes:
             return None
@@ -84,8 +84,8 @@ class Protocol:
         return Run(curve, recipe, block.seeds)
 
     def job_size(self, curves: Iterable[Curve]) -> int:
-        """Seeds of a job with these curves: a multiple of what each recipe says, so that seeds that
-        are halved together are in one job."""
+        """The number of seeds in a job with these curves: a multiple of what each recipe says, so
+        that seeds that are halved together are in one job."""
         blocks = {self.recipe_of(curve): self.recipes[self.recipe_of(curve)] for curve in curves}
         sizes = [block.seeds_per_job or self.seeds_per_job for block in blocks.values()]
         return min(math.lcm(*sizes), max(block.seeds for block in blocks.values()))

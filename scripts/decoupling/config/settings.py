@@ -29,7 +29,7 @@ class Setting:
     models: tuple[str, ...]
     layers: tuple[int, ...]
     arms: tuple[str, ...]
-    sizes: Block = field(default_factory=dict)  # of its models, where the config has them
+    sizes: Block = field(default_factory=dict)  # the sizes of models that the config gives
 
     @property
     def model(self) -> str:
@@ -40,6 +40,11 @@ class Setting:
     def shape(self) -> tuple[int, int]:
         """(d, K)."""
         return sources.blocks()[self.source].shape(self.block)
+
+    @property
+    def has_mixture(self) -> bool:
+        """Whether the block gives a mixture; a table gives rows, from which folds estimate one."""
+        return hasattr(sources.blocks()[self.source], "make_spec")
 
     @property
     def recipe(self) -> str | None:
@@ -107,8 +112,8 @@ class Setting:
         return [there[arm] for arm in arms if arm in there]
 
     def derive(self, name: str, n: Iterable[int], **changes: Any) -> Setting:
-        """The setting at other n, with changes to its block; one layer of attention in the four
-        arms of the theorems."""
+        """The setting at other n, with changes to its block. It trains one layer of attention in
+        the theorems' four arms."""
         return replace(
             self,
             name=name,

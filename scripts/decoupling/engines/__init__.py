@@ -1,7 +1,7 @@
 """Engines: each trains and tests the models that see the data in one way.
 
-An engine is a module of this folder, which a model names. The module's ENGINE makes it for a
-source's contexts at one n: `ENGINE(contexts, device, threads)` gives an `engines.base.Engine`.
+An engine is a module of this folder, which models name. `ENGINE(contexts, device, threads)` of the
+module gives an `engines.base.Engine` for a source's contexts at one n.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ import numpy as np
 from ..problem.streams import Stream
 
 HELD_OUT = 65_536  # contexts at a time where the risk is estimated
-NUMBERS = 2 * 10**7  # of their packed Gram matrices at a time, at most
-TAIL = 0.001  # of the held-out contexts
+NUMBERS = 2 * 10**7  # at most, in their packed Gram matrices
+TAIL = 0.001  # the share of held-out contexts with the largest errors
 
 Params = Mapping[str, Any]  # the engine's arrays by name, batched over seeds
 
@@ -29,8 +29,8 @@ class RiskEstimate:
 
     report: np.ndarray
     error: np.ndarray  # the standard error of `report`
-    selection: np.ndarray  # what the best seed is chosen by
-    tail: np.ndarray | None = None  # the share of the largest errors; None if it is exact
+    selection: np.ndarray  # the risk by which the best seed is chosen
+    tail: np.ndarray | None = None  # the share of the largest errors; None if the risk is exact
 
     def times(self, factor: float) -> RiskEstimate:
         """The risk for labels √factor times as large."""
@@ -57,9 +57,8 @@ class Engine:
     def data(
         self, stream: int, index: int, size: int | None, mean_scale: float, importance: bool
     ) -> Any:
-        """The data of a step: batch `index` of a stream with `size` contexts, or for size None what
-        gives the exact gradient. Task means are scaled; `importance` asks for weighted
-        contexts."""
+        """The data of a step: batch `index` of a stream, of `size` contexts. With size None they
+        give the exact gradient. Task means are scaled; `importance` asks for weighted contexts."""
         raise NotImplementedError
 
     def run(self, forwarded: Any, data: Any) -> tuple[np.ndarray, Any]:
@@ -67,14 +66,14 @@ class Engine:
         raise NotImplementedError
 
     def risk_and_gradient(self, model: Any, data: Any, params: Params, out: Params) -> np.ndarray:
-        """Every seed's risk; the gradient of what is trained goes into `out`."""
+        """Every seed's risk; the gradient of the trained parameters goes into `out`."""
         with np.errstate(over="ignore", invalid="ignore"):  # diverged seeds are counted later
             risks, grad = self.run(model.forward(params), data)
             model.backward(params, grad, out)
         return risks
 
     def test(self, trained: Sequence[tuple[Any, Params]], count: int) -> list[RiskEstimate]:
-        """The test risk of each (model, params), on `count` contexts if it is not exact."""
+        """The test risk of each (model, params), on `count` contexts unless it is exact."""
         raise NotImplementedError
 
     def held_out(self, stream: int, index: int, size: int) -> Any:

@@ -20,8 +20,8 @@ class Blocks:
     """A batch cut into blocks of one task each; a task's last block is padded."""
 
     arrays: Sequence[np.ndarray]  # as the kernel takes them: [blocks, …]
-    filled: np.ndarray  # masks padding: [blocks, block]
-    weights: np.ndarray  # of the contexts in the mean over the batch, 0 for padding, alike
+    filled: np.ndarray  # false for padding: [blocks, block]
+    weights: np.ndarray  # contexts' weights in the batch's mean, 0 for padding: [blocks, block]
     owners: np.ndarray  # the task of each block, [blocks]
     tasks: int  # K
 
@@ -42,7 +42,7 @@ class Blocks:
 
 
 class BlockEngine(BatchEngine):
-    """In single precision. Engines add `_pass`; `blocks` cuts a batch."""
+    """Computes in single precision. Engines add `_pass`; `blocks` cuts a batch."""
 
     def __init__(
         self,

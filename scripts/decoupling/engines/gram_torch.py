@@ -1,8 +1,8 @@
 """Batches of Gram matrices, in torch with autograd, on any device: on GPUs, and to test kernels.
 
-The layers of `models.deep_attention` are written out on vectors; contexts are the last, contiguous
-axis and come in blocks that stay in cache, so that the weights of one seed meet a block as one
-matrix product.
+The layers of `models.deep_attention` are written out on vectors. Contexts are the last, contiguous
+axis. They come in blocks that stay in cache, so that a seed's weights times a block are one matrix
+product.
 """
 
 from __future__ import annotations
@@ -50,51 +50,43 @@ class Contexts:
         return _GramProduct.apply(self.grams, vectors)
 
 
-@dataclass(frozen=True, eq=False)
-class _Vectors:
-    """The layers of every seed on one block of contexts."""
-
-    layers: Layers
-    contexts: Contexts
-
-    def predictor(self) -> torch.Tensor:
-        """v: [seeds, D, B]."""
-        seeds, layers, size, _ = self.layers.scores.shape
-        tasks, heads = self.contexts.tasks, self.layers.heads
-        if heads is None:
-            vectors = self.layers.scores.new_zeros(seeds, size, tasks.shape[1])
-            vectors[:, -1] = 1
-        else:
-            vectors = heads.mT @ tasks
-        for layer in reversed(range(layers)):
-            vectors = self._tokens(layer, vectors)
-        return vectors
-
-    def _tokens(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
-        """T_l v."""
-        inner = self._gram(layer, self.layers.values[:, layer] @ vectors)
-        return vectors.baddbmm(self.layers.scores[:, layer], inner)
-
-    def _tokens_transposed(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
-        """T_lᵀ v."""
-        inner = self._gram(layer, self.layers.scores[:, layer].mT @ vectors)
-        return vectors.baddbmm(self.layers.values[:, layer].mT, inner)
-
-    def _gram(self, layer: int, vectors: torch.Tensor) -> torch.Tensor:
-        """The Gram matrix that enters `layer` (counted from 0), times v."""
-        if layer == 0:
-            product, prompts = self.contexts.gram(vectors), self.layers.prompts
-            if prompts is None:
-                return product
-            own = (prompts @ vectors) * self.contexts.tasks  # p_kᵀv of the context's own task
-            return product.baddbmm(prompts.mT.expand(-1, -1, own.shape[1]), own)
-        below = layer - 1
-        return self._tokens_transposed(below, self._gram(below, self._tokens(below, vectors)))
-
-
 def predictor(layers: Layers, contexts: Contexts) -> torch.Tensor:
     """v of every seed and context, [seeds, D, B]."""
-    return _Vectors(layers, contexts).predictor()
+    seeds, depth, size, _ = layers.scores.shape
+    if layers.heads is None:
+        vectors = layers.scores.new_zeros(seeds, size, contexts.tasks.shape[1])
+        vectors[:, -1] = 1
+    else:
+        vectors = layers.heads.mT @ contexts.tasks
+    for layer in reversed(range(depth)):
+        vectors = _tokens(layers, contexts, layer, vectors)
+    return vectors
+
+
+def _tokens(layers: Layers, contexts: Contexts, layer: int, vectors: torch.Tensor) -> torch.Tensor:
+    """T_l v."""
+    inner = _gram(layers, contexts, layer, layers.values[:, layer] @ vectors)
+    return vectors.baddbmm(layers.scores[:, layer], inner)
+
+
+def _tokens_transposed(
+    layers: Layers, contexts: Contexts, layer: int, vectors: torch.Tensor
+) -> torch.Tensor:
+    """T_lᵀ v."""
+    inner = _gram(layers, contexts, layer, layers.scores[:, layer].mT @ vectors)
+    return vectors.baddbmm(layers.values[:, layer].mT, inner)
+
+
+def _gram(layers: Layers, contexts: Contexts, layer: int, vectors: torch.Tensor) -> torch.Tensor:
+    """The Gram matrix that enters `layer` (counted from 0), times v."""
+    if layer == 0:
+        product, prompts = contexts.gram(vectors), layers.prompts
+        if prompts is None:
+            return product
+        own = (prompts @ vectors) * contexts.tasks  # p_kᵀv of the context's own task
+        return product.baddbmm(prompts.mT.expand(-1, -1, own.shape[1]), own)
+    inner = _gram(layers, contexts, layer - 1, _tokens(layers, contexts, layer - 1, vectors))
+    return _tokens_transposed(layers, contexts, layer - 1, inner)
 
 
 class TorchEngine(AutogradEngine):

@@ -1,4 +1,4 @@
-"""Memory of arrays that come and go: a batch and what is made of it, thousands of times.
+"""Memory of arrays that come and go: a batch and its intermediate results, thousands of times.
 
 The C library gives such memory back to the system at once, and the system hands it out again page
 by page, cleared, which can take longer than drawing the batch.
@@ -15,7 +15,8 @@ MOST = 2**25  # bytes, the most that MMAP_THRESHOLD can be
 
 @cache
 def keep_freed_memory() -> None:
-    """Lasts for the rest of the process. Does nothing if the C library is not GNU's."""
+    """Tell GNU's C library to keep freed memory, for the rest of the process. Other libraries are
+    left alone."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):

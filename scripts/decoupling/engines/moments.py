@@ -1,4 +1,4 @@
-"""One layer: the data enter only through moments, exact or of a batch, which carry the risk.
+"""One layer: the risk depends on the data through moments alone, exact or of a batch.
 
 A model forwards a `problem.one_layer.OneLayer`. The algebra is small, in double precision, and on
 the CPU whatever the device; for moments of Gram matrices it is compiled unless they are large. The
@@ -34,13 +34,13 @@ class MomentsEngine(Engine):
     def data(
         self, stream: int, index: int, size: int | None, mean_scale: float, importance: bool
     ) -> Any:
-        """Moments have no weighted contexts."""
+        """`importance` changes nothing: moments have no weighted contexts."""
         if size is None:
             return self._scaled(mean_scale)
         return self._batch(stream, index, size, mean_scale)
 
     def run(self, forwarded: OneLayer, data: Any) -> tuple[np.ndarray, OneLayer]:
-        """By a compiled kernel, where there is one for these moments and sizes."""
+        """By a compiled kernel, if there is one for these moments and they are not large."""
         if type(data) in KERNELS and max(len(data.beta), forwarded.scores.shape[-1]) <= LARGEST:
             return in_one_pass(data, forwarded)
         return data.risk_and_gradient(forwarded)
@@ -70,7 +70,7 @@ class MomentsEngine(Engine):
 
 
 def in_one_pass(moments: Moments | GaussianMoments, model: OneLayer) -> tuple[np.ndarray, OneLayer]:
-    """As `moments.risk_and_gradient`."""
+    """As `moments.risk_and_gradient`, by the compiled kernel."""
     seeds, _, size = model.scores.shape
     tasks, (kernel, arguments) = len(moments.beta), KERNELS[type(moments)]
     prompted = model.prompts is not None

@@ -123,6 +123,10 @@ class Figure:
         """Curves that the scoreboard lists under the figure's name."""
         return []
 
+    def scored_once(self, config: Config) -> list[Curve]:
+        """`scored` of a kind whose curves are scored once, on the setting's own figure."""
+        return self.curves(config) if self.setting_names == [self.name] else []
+
     @staticmethod
     def draw(plot_spec: Mapping[str, Any], tables: Tables, note: str) -> MplFigure:
         raise NotImplementedError
@@ -131,7 +135,7 @@ class Figure:
 class Columns(Figure):
     """A figure of computed curves with a column per setting, at its own context lengths."""
 
-    table: ClassVar[str]  # that it is drawn from
+    table: ClassVar[str]  # the table that it is drawn from
     required = ("settings", "n")
 
     @property

@@ -9,7 +9,7 @@ from . import ARMS, Problem, names
 from .panel import Panels
 
 if TYPE_CHECKING:
-    from .hints import Config, Curve, Setting
+    from .hints import Config, Setting
 
 DASHED = "linear, theorem"
 
@@ -19,6 +19,7 @@ class AgainstLinear(Panels):
 
     subject = "settings whose first model has no theorem"
     may_share_name = True
+    scored = Panels.scored_once
     properties: ClassVar = {
         "settings": names("The settings that are drawn; the figure's own name where left out"),
         "arms": ARMS,
@@ -56,10 +57,6 @@ class AgainstLinear(Panels):
             "overlay": "none",
             "bayes": True,
         }
-
-    def scored(self, config: Config) -> list[Curve]:
-        """Curves are scored once, on the setting's own figure."""
-        return self.curves(config) if self.setting_names == [self.name] else []
 
 
 KIND = AgainstLinear

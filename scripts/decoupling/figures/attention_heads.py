@@ -16,7 +16,7 @@ KEY = "attention_heads"
 
 
 class AttentionHeads(Sizes):
-    """A panel per n: one setting with other numbers of heads."""
+    """A panel per n: one setting with several numbers of heads."""
 
     subject = "settings whose first model has attention_heads"
     properties: ClassVar = {

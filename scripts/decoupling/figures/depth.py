@@ -9,7 +9,7 @@ from . import ARMS, text
 from .sizes import Sizes
 
 if TYPE_CHECKING:
-    from .hints import Config, Curve, Setting
+    from .hints import Setting
 
 
 class Depth(Sizes):
@@ -17,6 +17,7 @@ class Depth(Sizes):
 
     subject = "settings of several layers"
     may_share_name = True
+    scored = Sizes.scored_once
     properties: ClassVar = {
         "setting": text("The setting whose depths are drawn; the figure's own name where left out"),
         "arms": ARMS,
@@ -30,10 +31,6 @@ class Depth(Sizes):
     def points(self, settings: Mapping[str, Setting]) -> list[tuple[int, str, int]]:
         base = settings[self.setting_names[0]]
         return [(layers, base.name, layers) for layers in base.depths]
-
-    def scored(self, config: Config) -> list[Curve]:
-        """Curves are scored once, on the setting's own figure."""
-        return self.curves(config) if self.setting_names == [self.name] else []
 
 
 KIND = Depth

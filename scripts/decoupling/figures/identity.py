@@ -26,7 +26,7 @@ LEAST = 1e-5  # smallest P(wrong) that is drawn
 
 
 class Identity(Columns):
-    """A column per setting: risks above, below them P(the likeliest task is not the right one)."""
+    """A column per setting: risks above, P(the likeliest task is the wrong one) below."""
 
     table = "identity"
     properties: ClassVar = {

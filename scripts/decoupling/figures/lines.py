@@ -1,8 +1,8 @@
 """Panels of risk against context length.
 
 Solid lines are trained, dashed ones theorems, the optimum or another model, the dotted one the
-Bayes-optimal predictor; hollow markers are the authors' published risks. Trained risks with a
-closed form of their own are markers alone: the closed form is the curve, and a line between markers
+Bayes-optimal predictor; hollow markers are the authors' published risks. Trained risks that a
+closed form predicts are markers alone: the closed form is their curve, which a line between markers
 would not be.
 """
 
@@ -50,7 +50,7 @@ def _solid(tables: Tables, panel: Mapping[str, Any], arm: str) -> pd.DataFrame:
 
 
 def _dashed(tables: Tables, panel: Mapping[str, Any], arm: str) -> pd.DataFrame:
-    """What an arm is compared with; empty where there is nothing."""
+    """The curve that an arm is compared with; empty if there is none."""
     if arm not in panel["dashed_arms"]:
         return tables["risks"][:0]
     if panel["dashed"] in COMPUTED:
@@ -175,7 +175,7 @@ def finish(ax: Axes) -> None:
 
 
 def _legend(panels: Sequence[Mapping[str, Any]], tables: Tables) -> list[Line2D]:
-    """What is on the panels, and nothing else."""
+    """Legend entries for what the panels show."""
     handles = _arm_keys(panels, tables)
     dashed: dict[str, list[str]] = {}  # panels, by label
     for i, panel in enumerate(panels):

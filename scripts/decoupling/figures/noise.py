@@ -85,7 +85,7 @@ KIND = Noise
 
 
 def _between(theorems: pd.DataFrame, specs: Mapping[str, TaskMixture]) -> pd.DataFrame:
-    """The closed forms of data/theory, with more between their σ² for lines that are smooth."""
+    """The closed forms of data/theory, with more σ² between theirs for smooth lines."""
     import pandas as pd
 
     noise = {name: mix.noise_var for name, mix in specs.items()}

@@ -1,5 +1,4 @@
-"""The overview, the paper's Figure 1: every arm between plain training, above, and Theorem 4,
-below."""
+"""The overview, the paper's Figure 1: every arm between plain training and Theorem 4."""
 
 from __future__ import annotations
 

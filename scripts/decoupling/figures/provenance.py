@@ -1,7 +1,7 @@
-"""Where a figure comes from: what its `.json` says.
+"""A figure's provenance, the content of its `.json`.
 
-Only the code's digest is in the figure's own files too, so that the same inputs and code give the
-same bytes from any commit.
+Of it, the PDF and PNG have the code's digest alone, so that the same inputs and code give the same
+bytes from any commit.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Any
 from ..files import atomic_path
 
 PACKAGES = ("snakemake", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "seaborn")
-SOURCES = ("Snakefile", "rules", "scripts", "config", "data", "envs")  # where changes count
+SOURCES = ("Snakefile", "rules", "scripts", "config", "data", "envs")  # folders whose edits count
 COMMAND = "REMADE_BY"  # set by rules/common.smk: Snakemake's command line, without targets
 
 
 def write(
     path: Path, about: Mapping[str, Any], code: str, inputs: Iterable[Path], clone: Path
 ) -> None:
-    """`about` is what the config says of the figure; `code` the digest of the code that drew it."""
+    """`about` has the config's part; `code` is the digest of the code that drew the figure."""
     figure = path.with_suffix(".pdf")
     record = {
         "command": f"{os.environ.get(COMMAND, 'snakemake')} -- {figure}",
@@ -53,14 +53,14 @@ def _on_a_line(values: str) -> str:
 def commit(clone: Path, sources: Iterable[str] = SOURCES) -> dict[str, str | bool | None]:
     """The clone's commit, and whether its sources are as committed; None without git."""
     top, head = _git(clone, "rev-parse", "--show-toplevel", "HEAD").splitlines() or ("", None)
-    if not top or Path(top).resolve() != clone.resolve():  # a copy in somebody else's repository
+    if not top or Path(top).resolve() != clone.resolve():  # a copy in another repository
         return {"commit": None, "clean": None}
     changes = _git(clone, "status", "--porcelain", "--", *sources)
     return {"commit": head, "clean": changes == ""}
 
 
 def _git(clone: Path, *arguments: str) -> str:
-    """What git prints; empty without git or a repository."""
+    """The output of a git command; empty without git or a repository."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
@@ -86,6 +86,6 @@ def versions() -> dict[str, str]:
 
 
 def _named(file: Path, clone: Path) -> str:
-    """The path of a file in the clone is relative to it, as a clone can be moved."""
+    """The path of a file; in the clone relative to it, as a clone can be moved."""
     absolute = file.is_absolute() and file.is_relative_to(clone)
     return str(file.relative_to(clone) if absolute else file)

@@ -50,7 +50,7 @@ class OfTables(Figure):
 
 
 def _described(setting: Setting) -> dict[str, Any]:
-    """What a panel shows of a setting."""
+    """The facts of a setting that its panel shows."""
     block = setting.block
     return {
         "name": setting.name,
@@ -117,7 +117,7 @@ def gate_text(rows: pd.DataFrame) -> str:
 
 
 def title(setting: Mapping[str, Any], rows: pd.DataFrame) -> str:
-    """Its name, how much data there is, and the gate, with a warning where it fails."""
+    """A setting's name, its amount of data, and its gate, with a warning if it fails."""
     about = rows.iloc[0]
     tokens = "differences" if setting["differences"] else "rows"
     tokens += ", intercept" if setting["intercept"] else ""
@@ -154,8 +154,8 @@ def _draw_setting(
 
 
 def _limits(setting: Mapping[str, Any], rows: pd.DataFrame) -> list[tuple[float, float]]:
-    """The y axes' limits with theory and with baselines: they include trained risks with their
-    bars, and references unless these lie far above, as least squares can."""
+    """Limits of the y axes with theory and with baselines. They include trained risks with their
+    bars, and references that do not lie far above, as least squares can."""
     found = []
     lines = rows[(rows.model == BASELINE) & (rows.arm != "ols")].normalized
     theory = with_theory(rows, setting["theory_model"], setting["model"])
@@ -192,7 +192,7 @@ def _draw_points(ax: Axes, curve: pd.DataFrame, arm: str, error: pd.Series) -> N
 
 
 def _legend(real: pd.DataFrame, settings: Sequence[Mapping[str, Any]]) -> list[Line2D]:
-    """Least squares only where it is within some panel."""
+    """The legend; least squares is in it if some panel shows its line."""
     handles = [style.arm_key(arm, "none") for arm, _ in _arms(real[real.model != BASELINE])]
     handles.append(style.line_key(PREDICTED["theorem"], "theorem, Gaussian $x$ (above)"))
     handles.append(style.line_key(PREDICTED["measured"], "theorem, measured $x$ (above)"))

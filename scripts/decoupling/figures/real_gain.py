@@ -1,4 +1,4 @@
-"""Real data: what prompts gain, as theory predicts it and as it was measured."""
+"""Real data: the prompts' gain, measured and as theory predicts it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _differ(settings: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def gains(real: pd.DataFrame, setting: Mapping[str, Any], model: str) -> pd.DataFrame:
-    """By n: the measured gain of joint over plain, what is predicted, and the standard errors of
+    """By n: the measured gain of joint over plain, the predicted ones, and the standard errors of
     the differences."""
     rows = real[(real.setting == setting["name"]) & (real.model == model)]
     joint = rows[rows.arm == "joint"].set_index("n").sort_index()
@@ -80,14 +80,14 @@ def _draw_points(ax: Axes, points: pd.DataFrame, column: str, place: int) -> Non
 
 
 def _look(points: pd.DataFrame, place: int) -> dict[str, Any]:
-    """Hollow where the gate fails."""
+    """A setting's colour and marker, hollow if its gate fails."""
     colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
     inside = "white" if out_of_gate(points) else colour
     return {"color": colour, "marker": marker, "mec": colour, "mfc": inside, "ms": 4}
 
 
 def _finish(ax: Axes, found: Sequence[pd.DataFrame], column: str) -> None:
-    """A square with the diagonal, where theory is right."""
+    """Make the panel a square with its diagonal, on which theory is right."""
     from matplotlib.ticker import MultipleLocator
 
     errors = [2 * p[f"{column}_se"] for p in found]

@@ -106,7 +106,7 @@ def _draw_panel(ax: Axes, plot_spec: Mapping[str, Any], tables: Tables, n: int) 
 
 
 def _legend(plot_spec: Mapping[str, Any], tables: Tables) -> list[Line2D]:
-    """What is drawn: not every arm has a theorem, nor every setting a Bayes-optimal risk."""
+    """Entries for what is drawn: some arms have no theorem, some settings no Bayes-optimal risk."""
     base, arms = plot_spec["setting"], plot_spec["arms"]
     handles = [style.arm_key(arm) for arm in ARMS if arm in arms]
     if any(len(computed(tables, base, arm, "theorem")) for arm in arms):

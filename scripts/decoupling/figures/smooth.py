@@ -1,5 +1,5 @@
-"""Closed forms as smooth curves: data/theory has them at the setting's context lengths, between
-which lines would be straight."""
+"""Closed forms as smooth curves. In data/theory they are at the setting's context lengths alone,
+between which lines would be straight."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from ..problem.mixture import TaskMixture
 
-MOST = 120  # points of a line where there are more whole numbers
+MOST = 120  # points of a line, if it spans more whole numbers
 
 
 def filled(theory: pd.DataFrame, mix: TaskMixture) -> pd.DataFrame:
     """A mixture's rows of data/theory, sorted by n, with closed forms at every n between the first
-    and the last. What is found numerically stays as it is."""
+    and the last. Numerical references stay as they are."""
     import pandas as pd
 
     found = [theory]
@@ -34,8 +34,8 @@ def filled(theory: pd.DataFrame, mix: TaskMixture) -> pd.DataFrame:
 
 
 def _whole(low: int, high: int) -> list[int]:
-    """Whole numbers from low to high; where they are many, as many as a line needs on a linear and
-    on a logarithmic axis."""
+    """Whole numbers from low to high. Of many, only those that a line needs on a linear and on a
+    logarithmic axis."""
     if high - low <= MOST:
         return list(range(low, high + 1))
     points = [*np.linspace(low, high, MOST), *np.geomspace(low, high, MOST)]

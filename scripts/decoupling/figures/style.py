@@ -48,8 +48,7 @@ def use_style() -> None:
 
 
 def panel_width(columns: int) -> float:
-    """In inches: a column's. More than two panels side by side share the width of a page, so that
-    letters keep their size."""
+    """A panel's width in inches: a column's; more than two side by side share a page's width."""
     return 2 * PANEL_SIZE[0] / min(max(columns, 2), MOST_COLUMNS)
 
 
@@ -108,8 +107,7 @@ def whole_ticks(ax: Axes, values: Iterable[float]) -> None:
 
 
 def from_zero(ax: Axes) -> None:
-    """The y axis from 0, and from a little below where something lies on 0, which the axis' own
-    line would hide."""
+    """Begin the y axis at 0; a little below if a curve lies on 0, which the axis would hide."""
     top = ax.get_ylim()[1]
     lowest = min((y for line in ax.lines for y in line.get_ydata()), default=top)
     ax.set_ylim(bottom=-0.03 * top if lowest < 0.02 * top else 0)
@@ -124,8 +122,8 @@ def plot_bayes(ax: Axes, curve: pd.DataFrame, x: str) -> None:
 
 
 def note_diverged(ax: Axes, trained: pd.DataFrame, x: str, symbol: str, model: str) -> None:
-    """Note the points that are missing because all their seeds diverged, with the model's name if
-    it is not `model`."""
+    """Note the points whose seeds have all diverged, with the name of their model if it is not
+    `model`."""
     gone = trained[trained.seeds_ok == 0]
     lines = [
         f"{ARMS[arm].label}{'' if other == model else f' ({other})'},"
@@ -177,7 +175,7 @@ def save(figure: Figure, pdf: Path, png: Path, code: str = "") -> None:
 
 def cut_off(figure: Figure) -> list[str]:
     """Titles, legends and small print that are partly outside the figure."""
-    figure.draw_without_rendering()  # texts have sizes of the file's resolution only now
+    figure.draw_without_rendering()  # gives texts their sizes at the file's resolution
     edge = figure.bbox.padded(1)  # pixels
     found = []
     for part in (figure, *figure.subfigs):

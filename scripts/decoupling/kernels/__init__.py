@@ -1,8 +1,8 @@
-"""Compiled code, by Numba: what is too slow as a sequence of array operations.
+"""Compiled code, by Numba, for work that array operations do too slowly.
 
-Compiling takes seconds, so that what was compiled is kept in the folder `.kernels` of the working
-directory (or in NUMBA_CACHE_DIR). Numba reads it with pickle, the one place where this project
-does: the folder is the user's own, and is not used if it belongs to somebody else.
+Compiling takes seconds, so compiled code is kept in the folder `.kernels` of the working directory
+(or in NUMBA_CACHE_DIR). Numba reads it with pickle, which this project uses nowhere else. A folder
+that belongs to somebody else is not used.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ log = logging.getLogger(__name__)
 
 FOLDER = ".kernels"
 LARGEST = 24  # D or K; products are written out in full, which gets too long for larger ones
-# Sums may be taken in any order; but NaN and infinity stay what they are, and one seed's do not
-# stop the others.
+# Sums may be taken in any order. NaN and infinity are respected, and those of one seed do not stop
+# the others.
 OPTIONS = {
     "fastmath": {"reassoc", "contract", "nsz"},
     "error_model": "numpy",
@@ -37,8 +37,8 @@ jit = numba.njit(**OPTIONS)  # for functions that are compiled into their caller
 def compiled(function: Callable, *sizes: int) -> Callable:
     """The function, compiled when it is first called with these sizes.
 
-    Each version of the code, kind of processor and size has a folder of its own, with one signature
-    of the function. Numba's index has no lock, but jobs that start together can write only the same
+    Each version of the code, kind of processor and size has another folder, with one signature of
+    the function. Numba's index has no lock, but jobs that start together can write only the same
     code there, which does no harm.
     """
     kept = _folder(function, sizes)

@@ -6,8 +6,8 @@ import numpy as np
 
 
 def run(theta, first, second, grad, rates, keep, keep_square, rate, scale, epsilon):
-    """Arrays [seeds, parameters] are changed in place; `rates`, [1, parameters], are factors of
-    `rate`, which has the correction of the first mean, as `scale` has that of the second."""
+    """Arrays [seeds, parameters] are changed in place. Entry i has the learning rate
+    `rates`ᵢ·`rate`; `rate` has the first mean's bias correction, and `scale` the second's."""
     for s in range(len(theta)):
         for i in range(theta.shape[1]):
             g = grad[s, i]

@@ -1,8 +1,8 @@
 """Small linear algebra on many contexts at once, in the vector instructions of `simd`.
 
-Arrays are flat, of single precision; `x`, `y`, … are positions in them, and a result does not
-overlap what it is made of; the rows of a vector are `stride` apart; `length` is a multiple of LANES
-(any for `pack_grams`). The `product`s at the end are of single small matrices of double precision.
+Arrays are flat, in single precision; `x`, `y`, … are positions in them. A result does not overlap
+its operands. The rows of a vector are `stride` apart; `length` is a multiple of LANES (any for
+`pack_grams`). The `product`s at the end are of single small matrices in double precision.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from numba.core import cgutils
 
 from .simd import INT, LANES, VECTOR, Code, Number, Sums, as_value, operation
 
-# Tiles: with AVX-512, 24 sums and some operands are what registers can hold.
+# Tiles: with AVX-512, registers can hold 24 sums and some operands.
 TILE = 6, 4  # of matrices of sums
 ROWS = 12  # of a product of a matrix and vectors
-GRAM = 6  # rows and columns of a Gram matrix, each of them with sums
+GRAM = 6  # of rows and of columns of a Gram matrix, each with sums
 
 
 def _multiply(c: Code, size, matrix, tape, x, y, stride, length, old=None) -> None:
@@ -174,7 +174,7 @@ def pack_grams(
     """
     dim = size - 1
     height, width = (1, rank) if c.straight else TILE
-    known: dict[tuple[ir.Value, Number, Number], ir.Value] = {}  # what straight code keeps instead
+    known: dict[tuple[ir.Value, Number, Number], ir.Value] = {}  # the values, in straight code
 
     def span(first: Number, count: int) -> list[Number]:
         return [c.plus(first, k) for k in range(count)]
@@ -189,7 +189,7 @@ def pack_grams(
             known[array, i, m] = value
 
     def add(sums: Sums, a: ir.Value, array: ir.Value, i: Number, columns: list[Number], at=0):
-        """Add `a` times a row of one of the two, without what is known to be 0."""
+        """Add `a` times a row of `factor` or `product`, without known zeros."""
         for k, m in enumerate(columns, at):
             value = known.get((array, i, m)) if c.straight else c.load(place(array, i, m))
             if value:

@@ -11,8 +11,8 @@ from llvmlite import ir
 from .simd import LANES, VECTOR, Code
 
 WORDS = ir.VectorType(ir.IntType(32), LANES)
-LOWEST = -87.0  # its exponential is about the least that single precision has in full
-EXP = [1 / math.factorial(i) for i in range(8)]  # on |r| ≤ ½ ln 2; what is left out is below 1e-8
+LOWEST = -87.0  # its exponential is about the least number that single precision has in full
+EXP = [1 / math.factorial(i) for i in range(8)]  # on |r| ≤ ½ ln 2; the omitted terms are below 1e-8
 LN2_HIGH = 0.693359375  # few digits, so that whole multiples are exact; the rest of ln 2:
 LN2_LOW = math.log(2) - LN2_HIGH
 

@@ -21,8 +21,8 @@ def run(
 ):  # fmt: skip
     """`size`, `dim`, `twice`, `tasks` are tuples as long as D, d, 2K, K. Seeds are the first axis
     of scores [seeds, d, D] and value, the second of readouts [K or 1, seeds, D] and prompts
-    [K or 0, seeds, D]. An empty sigma_x is the identity. Gradients of readouts are added to what is
-    there."""
+    [K or 0, seeds, D]. An empty sigma_x is the identity. Gradients of readouts are added to
+    `d_readouts`."""
     full, short, count = len(size), len(dim), len(tasks)
     heads, seeds, _ = readouts.shape
     outer, form = np.empty((2, full, full))  # E[φφᵀ], B = A₁ᵀΣxA₁
@@ -136,7 +136,7 @@ def _pull(
     size, dim, n, a, token, form_token, pull, form, own,
     omega, label_cov, beta_cov, gram, cov_b, work, column, grad,
 ):  # fmt: skip
-    """Half the gradient with respect to a task's readout, without prompts, over the task's
+    """Half the gradient with respect to a task's readout, without prompts, divided by the task's
     weight."""
     full, short, one = len(size), len(dim), (0,)
     last, corner, twice = a[short], form[short, short], n * n + n

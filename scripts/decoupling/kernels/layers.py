@@ -31,9 +31,9 @@ class Program:
     """
 
     operations: np.ndarray  # of the forward pass, then of the backward pass
-    forward: int  # how many are of the forward pass
-    starts: np.ndarray  # where the start vectors of every level are, [L + 1]
-    ends: np.ndarray  # where their gradients are in the end, [L + 1]
+    forward: int  # the number of operations in the forward pass
+    starts: np.ndarray  # places of every level's start vectors, [L + 1]
+    ends: np.ndarray  # places of their gradients in the end, [L + 1]
     groups: np.ndarray  # first place and number of uses of every matrix, and of GRAM: [2L + 1, 2]
     places: int
 
@@ -101,7 +101,7 @@ def run(
     grams, betas, weights, tasks, matrices, prompts, starts, sigma_x,
     errors, d_matrices, d_prompts, d_starts,
 ):  # fmt: skip
-    """Every seed's errors, [seeds, blocks, BLOCK], and its gradients, added to what is there.
+    """Every seed's errors, [seeds, blocks, BLOCK], and its gradients, added to the arguments `d_…`.
 
     `size` and `one` are tuples as long as D and 1. Blocks of contexts: grams [blocks, P·BLOCK],
     betas [blocks, d·BLOCK], weights [blocks, BLOCK], tasks [blocks]. Seeds: matrices (A_l and V_l,

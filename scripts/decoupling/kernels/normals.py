@@ -19,7 +19,7 @@ from .simd import LANES, VECTOR, Code, operation
 HALF_ROOT = 0x3F3504F3  # √½ in single precision, as bits
 
 # Taylor series, in the square of their argument: 2 artanh z on |z| ≤ (√2 − 1)²,
-# sin and cos of πf/2 on |f| ≤ ½. What is left out is below 1e-8.
+# sin and cos of πf/2 on |f| ≤ ½. The omitted terms are below 1e-8.
 LOG = [2 / (2 * i + 1) for i in range(5)]
 SIN = [(-1) ** i * (math.pi / 2) ** (2 * i + 1) / math.factorial(2 * i + 1) for i in range(5)]
 COS = [(-1) ** i * (math.pi / 2) ** (2 * i) / math.factorial(2 * i) for i in range(6)]

@@ -15,7 +15,7 @@ def run(
     """`size`, `dim`, `twice`, `tasks` are tuples as long as D, d, 2K, K. Seeds are the first axis
     of scores [seeds, d, D] and value, the second of readouts [K or 1, seeds, D] and prompts
     [K or 0, seeds, D]; `second` and `cross` are as many as the readouts. An empty sigma_x is the
-    identity. Gradients of readouts are added to what is there."""
+    identity. Gradients of readouts are added to `d_readouts`."""
     full, short = len(size), len(dim)
     heads, seeds, _ = readouts.shape
     packed = np.empty((seeds, len(rows)))

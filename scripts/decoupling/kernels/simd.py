@@ -2,8 +2,8 @@
 
 Contexts are the last, contiguous axis of every array; LANES of them go through at a time. The sizes
 of matrices are known to the compiler: up to WRITTEN_OUT a product is straight code, and a larger
-one is loops over tiles whose sums stay in registers. Nothing has to be proved about what overlaps,
-which is where compilers give up on such loops.
+one is loops over tiles whose sums stay in registers. Of such loops in plain code, compilers would
+have to prove that arrays do not overlap, and give up.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ LANES = 16
 FLOAT, INT = ir.FloatType(), ir.IntType(64)
 VECTOR = ir.VectorType(FLOAT, LANES)
 WRITTEN_OUT = 24  # straight code gets too long for larger sizes
-SHORT = 4  # rounds of a loop at once; independent sums of one loop, so that none waits for another
+SHORT = 4  # rounds of a loop at once, with a sum each, so that none waits for another
 
-Number = ir.Value | int  # an integer in straight code, else what a loop counts
+Number = ir.Value | int  # an integer in straight code, else a loop's counter
 
 
 class Code:
@@ -40,7 +40,7 @@ class Code:
         return base
 
     def row(self, base: ir.Value, start: Number, stride: ir.Value, number: Number) -> ir.Value:
-        """Where row `number` of the vector at `start` begins."""
+        """The place of row `number` of the vector at `start`."""
         return self.at(base, start, self.times(stride, number))
 
     def plus(self, a: Number, b: Number) -> Number:
@@ -73,7 +73,7 @@ class Code:
                 yield number
 
     def step(self, size: int, tile: int) -> int:
-        """In straight code everything is one tile."""
+        """The size of a tile: in straight code, all."""
         return size if self.straight else tile
 
     def tiles(self, size: int, by: int, start: Number = 0) -> Iterator[tuple[Number, int]]:
@@ -96,7 +96,7 @@ class Code:
         self.builder.store(value, self.builder.bitcast(place, value.type.as_pointer()), align=4)
 
     def splat(self, place: ir.Value, kind: ir.VectorType = VECTOR) -> ir.Value:
-        """One number in all lanes."""
+        """The number at a place, in all lanes."""
         nothing = ir.Constant(kind, ir.Undefined)
         first = self.builder.insert_element(nothing, self.builder.load(place), ir.IntType(32)(0))
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count)
@@ -160,7 +160,7 @@ def as_value(number: Number) -> ir.Value:
 
 
 class Sums:
-    """Vectors that loops add to, in registers as long as there are some."""
+    """Vectors that loops add to, in registers if there are enough."""
 
     def __init__(self, c: Code, count: int, start: float = 0.0) -> None:
         self.c = c

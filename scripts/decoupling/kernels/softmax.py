@@ -21,14 +21,14 @@ from .elementary import exponential, number
 from .simd import INT, LANES, Code, Number, Sums, operation
 
 BLOCK = 64  # contexts of one task at a time
-MEANS = 12  # entries of both means at a time, where there are too many for all
+MEANS = 12  # entries of both means at a time, if all are too many
 
 
 def _attend(
     c: Code, size, tokens, count, readout, tape, u, y, length, kept,
     m=None, means=None, prompt=None, share=None,
 ) -> None:  # fmt: skip
-    """The arguments of the operations below; what one of them lacks is None."""
+    """All of the operations below. Arguments that one of them lacks are None."""
     b = c.builder
     one = number(1)
     numbers = c.held(size, lambda j: c.splat(c.at(readout, j)))
@@ -105,8 +105,8 @@ def _attend(
 
 @operation("size tokens count readout tape u y length kept")
 def predict(c: Code, **given) -> None:
-    """y ← Σ w_i aᵀz_i for every context, from its u, [size, length]. Of the tokens, [count, size,
-    length], the scores and values of LANES contexts are in `kept` meanwhile."""
+    """y ← Σ w_i aᵀz_i for every context, from its u, [size, length], and tokens, [count, size,
+    length]. `kept` is for the tokens' scores and values of LANES contexts."""
     _attend(c, **given)
 
 
@@ -175,12 +175,12 @@ def run(
     tokens, queries, targets, weights, tasks, scores, readouts, prompts,
     errors, d_scores, d_readouts, d_prompts,
 ):  # fmt: skip
-    """Every seed's errors, [seeds, blocks, BLOCK], and its gradients, added to what is there.
+    """Every seed's errors, [seeds, blocks, BLOCK], and its gradients, added to the arguments `d_…`.
 
     `size` and `one` are tuples as long as D and 1. Blocks of contexts: tokens [blocks, n, D·BLOCK],
     queries (with the label 0) [blocks, D·BLOCK], targets and weights [blocks, BLOCK], tasks
-    [blocks]. Seeds: scores (WkWqᵀ) [seeds, H, D·D], readouts
-    [seeds, K, H, D], prompts [seeds, K, D].
+    [blocks]. Seeds: scores (WkWqᵀ) [seeds, H, D·D], readouts [seeds, K, H, D], prompts
+    [seeds, K, D].
     """
     rows = len(size)
     count = tokens.shape[1]

@@ -14,8 +14,8 @@ from .elementary import number
 from .simd import Code, Number, operation
 
 BLOCK = 64  # matrices at a time
-# (columns, sweeps): up to so many columns, off by 5e-5 of the largest eigenvalue or less, which is
-# what single precision leaves of large matrices
+# (columns, sweeps): the sweeps for up to so many columns. Errors are 5e-5 of the largest eigenvalue
+# or less, about those of single precision for large matrices
 SWEEPS = (24, 5), (100, 6), (200, 8)
 TINY = 1e-30
 

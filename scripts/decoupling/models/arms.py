@@ -1,4 +1,4 @@
-"""Arms, an entry each: what it trains, and how figures and the explorer draw it.
+"""Arms, an entry each: its trained parts, and its look in figures and the explorer.
 
 Training and theory do not depend on this file: an edit redraws figures and makes tables of results
 again. Colours, except brown and grey, are Okabe and Ito's, safe for colour-blind readers.

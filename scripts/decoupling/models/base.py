@@ -1,4 +1,4 @@
-"""The base of every model, and what an arm trains.
+"""The base of every model, and the parts that an arm trains.
 
 No other file lists the models. Model modules import neither torch nor pandas, because the workflow
 reads all of them when it starts.
@@ -51,7 +51,7 @@ class Model:
     `heads` (h_k), both [seeds, K, D]; a prompt that all tasks share is [seeds, 1, D]. The arm
     decides which of them exist and which are trained. Without `heads`, h = e_D; a model with other
     heads overrides `trained_shapes` and `unsupported`.
-    `forward` returns what an engine needs of the parameters; a model that torch differentiates has
+    `forward` returns the parameters as an engine needs them; a model that torch differentiates has
     `predict` instead (`engines.sequences`).
     Sizes besides d, K and L are fields of the dataclass, and keys of a setting.
     """
@@ -84,7 +84,7 @@ class Model:
 
     @classmethod
     def exact(cls) -> bool:
-        """Whether it depends on contexts through moments alone. Then the gradient and the test risk
+        """Whether the model depends on contexts through moments alone. Then gradient and test risk
         can be exact, and seeds share most of the work."""
         return cls.engine == "moments"
 
@@ -103,7 +103,7 @@ class Model:
         return None
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """Problems of its sizes: the setting's key, and a text with the fix."""
+        """Problems of the model's sizes: the setting's key, and a text with the fix."""
         yield from ()
 
     def contains(self, other: Model) -> str | None:
@@ -141,7 +141,7 @@ class Model:
         return {"prompts": np.zeros((seeds, 1, self.dim + 1))} if arm.zero_prompt else {}
 
     def forward(self, params: Mapping[str, Any]) -> Any:
-        """What the engine needs of the parameters, NumPy's arrays or torch's."""
+        """The parameters as the engine needs them; they are NumPy's arrays or torch's."""
         raise NotImplementedError
 
     def from_standard(self, params: Arrays, scaling: Scaling) -> Arrays:

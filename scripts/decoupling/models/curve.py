@@ -21,7 +21,7 @@ class Curve:
     arm: str
     trains: Arm  # no job looks the arm up, so that a new arm retrains nothing
     sizes: tuple[tuple[str, int], ...] = ()  # of the model, by name
-    recipe: str | None = None  # of its source, for protocols that have it
+    recipe: str | None = None  # its source's, for protocols that have it
 
     @property
     def model_class(self) -> type[Model]:

@@ -1,1 +1,1 @@
-"""From the config to jobs: reading it, checking it, and what each job depends on."""
+"""From the config to jobs: reading it, checking it, and the parameters of each job."""

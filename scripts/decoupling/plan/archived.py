@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .. import sources
 from ..config import Config
 from ..config.archive import COMPUTED, TRAINED, by_curve, curve_of, differing, records
 from ..config.protocols import Protocol
 from ..config.settings import Block, Setting
+from ..sources.table import owning_setting
 from .jobs import canonical_json, fingerprint, seed_blocks, setting_runs
 
 
@@ -25,7 +25,7 @@ def folders(config: Config) -> list[str]:
 
 def digest(setting: Setting) -> str:
     """Identifies a setting's data: its numbers, or the way its table is used."""
-    if hasattr(sources.blocks()[setting.source], "make_spec"):
+    if setting.has_mixture:
         return fingerprint(setting)
     return _digest({"block": setting.block, "longest": max(setting.n)})
 
@@ -39,14 +39,14 @@ def _digest(value: Any) -> str:
 
 
 def runs_of(protocol: Protocol, setting: Setting) -> list[dict[str, Any]]:
-    """How a protocol trains a setting, in the manifest's form."""
+    """The runs by which a protocol trains a setting, in the manifest's form."""
     trained = setting.folds.values() or [setting]
     found = [asdict(run) for one in trained for run in setting_runs(protocol, one)]
     return records(json.loads(json.dumps(found)))
 
 
 def source(config: Config, folder: str, name: str) -> dict[str, Any]:
-    """Where a table is in the archive: its file, and the rows to cut out of it."""
+    """A table's place in the archive: its file, and the rows to cut out of it."""
     protocol, table, owner = _parts(folder, name)
     entry = config.archive.entry(protocol, table, owner)
     if table == "sampled":
@@ -54,11 +54,8 @@ def source(config: Config, folder: str, name: str) -> dict[str, Any]:
         rows = {"mixture": list(range(first, last + 1))}
     else:
         rows = {"setting": [name], "n": sorted(config.settings[name].n)}
-    return {"table": table, "file": _file(entry, table) if entry else "", "rows": rows}
-
-
-def _file(entry: Block, table: str) -> str:
-    return entry["files"][table] if "files" in entry else entry["file"]
+    file = "" if entry is None else entry.get("file") or entry["files"][table]
+    return {"file": file, "rows": rows}
 
 
 def _parts(folder: str, name: str) -> tuple[str, str, str]:
@@ -91,8 +88,8 @@ def problem(config: Config, folder: str, name: str) -> str:
 
 
 def run_problem(protocol: Protocol, setting: Setting, entry: Block) -> str:
-    """Names a setting's curves that are not archived, or not by the current recipe; empty if
-    none."""
+    """The reason why archived runs are not those of the config: missing curves, or another recipe;
+    empty if there is none."""
     kept = by_curve(entry["runs"])
     wanted = by_curve(runs_of(protocol, setting))
     if missing := [name for name in wanted if name not in kept]:
@@ -117,8 +114,8 @@ def _recipes(protocol: Protocol, setting: Setting, names: Iterable[str]) -> Iter
 
 def expected(config: Config, trainings: Iterable[Any], cores: int | None) -> str:
     """A line on the cost of these training jobs, each with a `protocol`, `setting` and `n`. The
-    time is known for what is archived by the current recipe. `cores` is the number of cores that
-    this run has for itself; None if jobs are submitted."""
+    time of jobs archived by the current recipe is known. `cores` is the number of cores of this
+    run; None if jobs are submitted."""
     found = [_core_minutes(config, job.protocol, job.setting, job.n) for job in trainings]
     known = [minutes for minutes in found if minutes is not None]
     count = f"{len(found)} training{'s' if len(found) > 1 else ''}"
@@ -135,13 +132,13 @@ def _core_minutes(config: Config, protocol: str, setting: str, n: str) -> float 
     """Core-minutes of one training job, if known; folds and blocks of seeds count as equal
     parts."""
     made, used = config.settings[setting], config.protocols[protocol]
-    owner = config.settings[setting.partition(".fold")[0]]
-    entry = config.archive.trained.get(protocol, {}).get(owner.name)
-    if not entry or n not in entry["core_minutes"] or entry["spec"] != digest(owner):
+    whole = config.settings[owning_setting(setting)]
+    entry = config.archive.trained.get(protocol, {}).get(whole.name)
+    if not entry or n not in entry["core_minutes"] or entry["spec"] != digest(whole):
         return None
-    if not _as_archived(used, owner, canonical_json(entry["runs"])):
+    if not _as_archived(used, whole, canonical_json(entry["runs"])):
         return None
-    parts = max(1, len(owner.folds)) * len(seed_blocks(used, made))
+    parts = max(1, len(whole.folds)) * len(seed_blocks(used, made))
     return entry["core_minutes"][n] / parts
 
 

@@ -69,7 +69,7 @@ def source_problems(setting: Setting) -> list[str]:
 
 
 def setting_problems(setting: Setting, block: Block) -> Iterator[Problem]:
-    """Problems of what a setting trains; it was read from `block`."""
+    """Problems of a setting's models, arms and sizes; it was read from `block`."""
     for found in (
         _engine_problems(setting),
         _arm_problems(setting, block),
@@ -123,7 +123,7 @@ def protocol_problems(config: Config, raw: Block) -> Iterator[Problem]:
 
 
 def base_problems(figure: Figure, settings: Mapping[str, Setting]) -> Iterator[Problem]:
-    """Settings that a figure names and that do not exist, or that its kind cannot draw."""
+    """Settings that a figure names, if they do not exist or its kind cannot draw them."""
     path = ("figures", figure.name, "settings" if "settings" in figure.block else "setting")
     for base in figure.setting_names:
         if base not in settings:
@@ -137,7 +137,7 @@ def base_problems(figure: Figure, settings: Mapping[str, Setting]) -> Iterator[P
 
 
 def figure_problems(figure: Figure, made: Iterable[Setting], config: Config) -> Iterator[Problem]:
-    """Problems found by its kind, and those of the settings derived for it."""
+    """Problems found by the figure's kind, and those of the settings derived for it."""
     path = ("figures", figure.name)
     yield from (Problem((*path, key), text) for key, text in figure.problems(config))
     wrong = (p for one in made for curve in one.curves for p in curve.build().problems())

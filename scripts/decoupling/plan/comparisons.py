@@ -101,8 +101,8 @@ def relatives(config: Config, setting: str) -> list[str]:
 
 @cache
 def members(config: Config, setting: str) -> list[Curve]:
-    """Curves that are evaluated together: a setting's bounded curves first, then their bounds, one
-    of each kind."""
+    """Curves that are evaluated together: a setting's bounded curves, then their bounds, one of
+    each kind."""
     chosen = config.settings[setting]
     own = bounded(chosen)
     names = dict.fromkeys([setting, *(curve.setting for curve in scored_curves(config))])

@@ -1,5 +1,5 @@
-"""What a figure's job is told: what to draw, the references that its best seeds must reach, and the
-part of its provenance that the config knows (`figures.provenance` adds the rest)."""
+"""The text that a figure's job gets: what to draw, the references that its best seeds must reach,
+and the part of its provenance that the config knows (`figures.provenance` adds the rest)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from .. import sources
 from ..config import Config
 from ..config.settings import KEYS, Setting
 from ..figures import Figure
@@ -22,8 +21,8 @@ from .jobs import canonical_json, figure_files, mixture
 
 
 def told(config: Config, name: str) -> str:
-    """All of it, as JSON. Numbers of files, as their paths are elsewhere where a storage provider
-    keeps them."""
+    """The text, in JSON. It counts files instead of naming them, as a storage provider can keep
+    them elsewhere."""
     figure = config.figures[name]
     parts = {
         "plot_spec": figure.plot_spec(config),
@@ -36,8 +35,9 @@ def told(config: Config, name: str) -> str:
 
 
 def held_to(figure: Figure, config: Config) -> dict[str, Any]:
-    """By model the computed curve that no seed can be below, if there is one; for other drawn
-    curves those that they contain and that are drawn too; and what to do about seeds above them."""
+    """`optimum`: by model, the computed curve that no seed can be below; models without a theorem
+    have none. `bounds`: drawn curves that another drawn curve contains. `remedies`: what to change
+    in the config if a seed is above the optimum, or above a bound."""
     curves = list(dict.fromkeys(figure.curves(config)))
     known = [curve for curve in curves if curve.model_class.has_theorem()]
     others = [curve for curve in curves if not curve.model_class.has_theorem()]
@@ -94,7 +94,7 @@ def _as_used(setting: Setting) -> dict[str, Any]:
     """A setting's keys with the defaults filled in. Its numbers are the spec's, in short form if
     there is one: the way the config writes them redraws nothing."""
     found = {key: getattr(setting, key) for key in KEYS} | dict(setting.sizes)
-    if not hasattr(sources.blocks()[setting.source], "make_spec"):
+    if not setting.has_mixture:
         return found | dict(setting.block)
     short = controls(mixture(setting))
     return found | (short or {"spec": f"data/specs/{setting.name}.json"})

@@ -1,9 +1,9 @@
-"""The time of a training job, from the arithmetic of its sizes, for its request and its priority.
+"""The time of a training job, computed from its sizes, for its request and its priority.
 
 Models trained on batches have a pace, `contexts_per_minute`, measured at d = 10, up to three layers
-and the lengths below; a context's time is proportional to the number of weights, times the number
-of its tokens if weights are applied to each, and times three for each layer of linear attention
-beyond three. One layer costs, with D = d + 1 and P = D(D + 1)/2,
+and the lengths below. A context's time is proportional to the number of weights, times the number
+of its tokens if weights are applied to each. It triples with each layer of linear attention beyond
+three. One layer costs, with D = d + 1 and P = D(D + 1)/2,
 
     a step of a seed on the exact gradient     D³ + K D²
     more, on batches or a table                K P²
@@ -36,11 +36,11 @@ LONG = 100  # tokens beyond which attention between them takes longer than weigh
 # 0.6 and 1.9 s at d = 100 and 200; a context's eigenvalues 0.05 ms at d = 50 (n = 50) and
 # 0.3 ms at d = 100 (n = 200). Three layers took 15 (d = 50) and 65 times (d = 100) as long as at
 # d = 10, for 21 and 84 times the arithmetic, and softmax attention 5 and 13 times.
-PRODUCTS = 1e-9  # of D³: two products of D × D matrices
-TASKS = 6e-9  # of K D²
-FOURTH_MOMENTS = 2e-10  # of P²
-EACH_CONTEXT = 4e-10  # of D²
-EIGENVALUES = 8e-10  # of D min(n, d)²
+PRODUCTS = 1e-9  # times D³: two products of D × D matrices
+TASKS = 6e-9  # times K D²
+FOURTH_MOMENTS = 2e-10  # times P²
+EACH_CONTEXT = 4e-10  # times D²
+EIGENVALUES = 8e-10  # times D min(n, d)²
 
 
 def minutes(protocol: Protocol, setting: Setting, n: int, attempt: int) -> int:
@@ -57,8 +57,8 @@ def minutes(protocol: Protocol, setting: Setting, n: int, attempt: int) -> int:
 
 
 def priority(protocol: Protocol, setting: Setting, n: int) -> int:
-    """About proportional to a job's time: long jobs start first, so that none runs alone at the
-    end."""
+    """A number about proportional to a job's time: long jobs start first, so that none runs alone
+    at the end."""
 
     def work(curve: Curve) -> float:
         length = n if curve.model_class.engine in SEQUENCES else 1
@@ -68,8 +68,8 @@ def priority(protocol: Protocol, setting: Setting, n: int) -> int:
 
 
 def _at_pace(protocol: Protocol, setting: Setting, curve: Curve) -> float:
-    """Minutes of a block of seeds with all arms of its model, by the measured pace; seeds of one
-    layer share contexts."""
+    """Minutes of a block of seeds with all arms of a model, by the measured pace. One-layer seeds
+    share contexts."""
     run = protocol.run(curve)
     if run.recipe.batch_size == "exact":
         return 0

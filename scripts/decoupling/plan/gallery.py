@@ -1,4 +1,4 @@
-"""The gallery's entries: what to see in each figure, and what its training costs."""
+"""The gallery's entries: a sentence about each figure, and the cost of its training."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 from ..config import Config
 from ..figures import Figure
 from ..models.curve import Curve
+from ..sources.table import owning_setting
 from .comparisons import scored_curves
 
-ENOUGH = 80  # letters, to say what there is to see
+ENOUGH = 80  # letters, at least, of a picture's text
 SENTENCE = re.compile(r"(?<=[.?])\s+(?=[A-Z(])")
 
 
@@ -32,7 +33,7 @@ def entries(config: Config) -> list[dict[str, Any]]:
 
 
 def first_sentences(caption: str) -> str:
-    """One, and more where that is short: it then asks, or names the setting alone."""
+    """The first sentence; the next ones too while it is short, as a question or a name alone is."""
     said, *rest = SENTENCE.split(" ".join(caption.split()))
     while len(said) < ENOUGH and rest:
         said += f" {rest.pop(0)}"
@@ -40,7 +41,7 @@ def first_sentences(caption: str) -> str:
 
 
 def trained(figure: Figure, config: Config) -> Iterable[Curve]:
-    """Curves whose training a figure needs; its scoreboard has more than the heat map draws."""
+    """Curves whose training a figure needs; the scoreboard needs more than its heat map draws."""
     if "scoreboard" in figure.needs(config):
         return scored_curves(config)
     return figure.curves(config)
@@ -49,7 +50,7 @@ def trained(figure: Figure, config: Config) -> Iterable[Curve]:
 def core_minutes(config: Config, curves: Iterable[Curve]) -> float | None:
     """Archived core-minutes of training these curves' settings at all n; None if not known."""
     kept = config.archive.trained.get(config.protocol.name, {})
-    settings = {curve.setting.partition(".fold")[0] for curve in curves}
+    settings = {owning_setting(curve.setting) for curve in curves}
     costs = [kept.get(name, {}).get("core_minutes") for name in settings]
     if not all(costs):
         return None

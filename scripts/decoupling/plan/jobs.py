@@ -23,8 +23,8 @@ from ..train.recipe import Run
 SEQUENCES = ("sequences", "softmax")  # engines that train on tokens
 BATCH = 8192  # contexts of a batch, at least
 CLUSTERS = 300  # assumed for memory; the number is known from the file only
-MOST_MB = 100_000  # that a job may ask for
-LIGHT_MB, LIGHT_MINUTES = 1000, 1  # of jobs that stay with the main process
+MOST_MB = 100_000  # the most that a job may ask for
+LIGHT_MB, LIGHT_MINUTES = 1000, 1  # limits of jobs that stay with the main process
 MADE = sources.blocks()["table"].MADE  # data/tables/<name>.csv
 
 
@@ -68,11 +68,7 @@ def source_files(setting: Setting) -> list[str]:
 
 def mixtures(config: Config) -> list[str]:
     """Settings whose spec is made from the config alone."""
-    return [
-        name
-        for name, made in config.settings.items()
-        if hasattr(sources.blocks()[made.source], "make_spec")
-    ]
+    return [name for name, made in config.settings.items() if made.has_mixture]
 
 
 def seed_blocks(protocol: Protocol, setting: Setting) -> list[tuple[int, int]]:
@@ -148,18 +144,18 @@ def mem_mb(protocol: Protocol, setting: Setting) -> int:
 
 
 def growing_mb(protocol: Protocol, setting: Setting) -> dict[str, int]:
-    """The part that grows with sizes, by the key whose change would reduce it."""
+    """Memory that grows with sizes, in MB, by the config key that reduces it."""
     dim, tasks = setting.shape
     runs = setting_runs(protocol, setting)
     recipes = [run.recipe for run in runs if run.recipe.batch_size != "exact"]
     batch = max([BATCH, *(recipe.batch_at(recipe.iterations) for recipe in recipes)])
-    # What grows with n: the tokens of a batch, where sequences are trained on.
+    # Where sequences are trained on, the tokens of a batch grow with n.
     sequences = any(curve.model_class.engine in SEQUENCES for curve in setting.curves)
     tokens = max(setting.n) * (dim + 1) * 4 * 4 * batch / 1e6 if sequences else 0
     deep = any(curve.layers > 1 for curve in setting.curves)
-    grams = (dim + 1) ** 2 * 4 * 5 * batch / 1e6 if deep else 0  # a batch, and what it is made of
-    # In one layer: a dozen matrices per seed and task; with batches also their fourth moments, by
-    # way of tables, four per task, or six copies of the packed Gram matrices.
+    grams = (dim + 1) ** 2 * 4 * 5 * batch / 1e6 if deep else 0  # a batch and its parts
+    # One layer needs a dozen matrices per seed and task. On batches it also needs their fourth
+    # moments, with four tables per task, or six copies of the packed Gram matrices.
     matrices = 12 * (protocol.job_size(setting.curves) + tasks) * (dim + 1) ** 2 * 8 / 1e6
     seen = 0.0
     if any(run.curve.model_class.exact() and run.recipe.batch_size != "exact" for run in runs):
@@ -182,7 +178,7 @@ def theory_mb(setting: Setting) -> int:
 
 
 def bayes_mb(setting: Setting) -> int:
-    """10,000 matrices, and parts of them."""
+    """Memory of the Bayes-optimal risk: 10,000 d × d matrices, and parts of them."""
     dim, _ = setting.shape
     return 500 + round(1.2 * 8 * 10_000 * dim**2 / 1e6)
 
@@ -195,7 +191,7 @@ def theory_minutes(setting: Setting) -> float:
 
 
 def bayes_minutes(setting: Setting) -> float:
-    """The same: 28 s an n with d = 100 and two tasks."""
+    """Twice the measured time: 28 s an n with d = 100 and two tasks."""
     dim, tasks = setting.shape
     return len(setting.n) * 3e-5 * tasks * (dim + 1) ** 3 / 60
 
@@ -210,7 +206,7 @@ def is_large(table: str, setting: Setting) -> bool:
 
 
 def computed(config: Config, table: str, large: bool) -> list[str]:
-    """Settings of a mixture whose table is large, or is not."""
+    """Settings with a mixture: those for which a table is large, or the others."""
     return [name for name in mixtures(config) if is_large(table, config.settings[name]) == large]
 
 
@@ -224,9 +220,9 @@ def gpus(protocol: Protocol, setting: Setting) -> int | None:
     return 1 if device(protocol, setting) == "cuda" else None
 
 
-def folds(config: Config) -> dict[str, Setting]:
+def folds(config: Config) -> list[str]:
     """Settings that are folds of a table."""
-    return {name: made for name, made in config.settings.items() if "fold" in made.block}
+    return [name for name, made in config.settings.items() if "fold" in made.block]
 
 
 def fold_block(setting: Setting) -> str:

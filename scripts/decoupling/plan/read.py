@@ -29,7 +29,7 @@ def load(
     """The config, or InputError with a line for each problem: the key's path, and the fix.
 
     `schema` is config/schema.yaml, to which models, sources, kinds and optimisers add their keys.
-    `published` has the (setting, arm) pairs that an overlay can show; `archive` what is kept.
+    `published` has the (setting, arm) pairs that an overlay can show; `archive` is the archive.
     """
     if lines := [*checks.model_problems(), *checks.arm_problems()]:
         raise InputError(lines)
@@ -79,7 +79,7 @@ def _figures(raw: Block, settings: Mapping[str, Setting]) -> dict[str, figures.F
 
 
 def _own_figure(setting: Setting) -> Block:
-    """The block of a setting's figure that is not in the config."""
+    """The block of a setting's figure where the config has none."""
     kind = getattr(sources.blocks()[setting.source], "FIGURE", None)
     return {"kind": kind, "settings": [setting.name]} if kind else {}
 

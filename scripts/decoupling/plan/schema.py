@@ -1,4 +1,4 @@
-"""The schema of the config: what it finds in each block alone, in plain words with the fix."""
+"""The config's schema: problems of each block alone, in plain words with the fix."""
 
 from __future__ import annotations
 

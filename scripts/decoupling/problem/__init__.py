@@ -1,1 +1,1 @@
-"""Task mixtures, their contexts, and what models see of these."""
+"""Task mixtures, their contexts, and the parts of these that models see."""

@@ -1,9 +1,9 @@
-"""Risk and gradient of one layer on a batch, context by context: of large Gram matrices.
+"""Risk and gradient of one layer on a batch, context by context, for large Gram matrices.
 
-A batch's fourth moments (`moments`) cost D⁴/8 of a context, once for all seeds and arms, and as
-many numbers a task. Without them a context costs 5D² for every seed and arm: with φ = Sa + p(pᵀa),
-the error e = A₁φ − β and q = A₁ᵀΣxe, these are Sa, A₁φ, q, and the gradients Σxeφᵀ of A₁ and Sq of
-a. Sums are in single precision, as Gram matrices are.
+A batch's fourth moments (`moments`) cost D⁴/8 a context, once for all seeds and arms, and memory
+for as many numbers a task. Without them a context costs 5D² for every seed and arm. With
+φ = Sa + p(pᵀa), the error e = A₁φ − β and q = A₁ᵀΣxe, these are Sa, A₁φ, q, and the gradients Σxeφᵀ
+of A₁ and Sq of a. Sums are in single precision, as Gram matrices are.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from .packing import packing
 if TYPE_CHECKING:
     from .gram import GramBatch
 
-PAYS_FROM = 56  # d: from there on it is faster for three or four arms of 50 seeds
+PAYS_FROM = 56  # the d from which this is faster, for three or four arms of 50 seeds
 PART = 512  # contexts at a time
 
 
 @dataclass(frozen=True, eq=False)
 class EachContext:
-    """Has a batch's risk, as `moments.Moments` do."""
+    """A batch that gives its risk, as `moments.Moments` do."""
 
     batch: GramBatch
     sigma_x: np.ndarray | None  # Σx: [d, d]; None for the identity

@@ -41,7 +41,7 @@ class GaussianMoments:
     sigma_x: np.ndarray | None  # Σx: [d, d]; None for the identity
 
     def __post_init__(self) -> None:
-        """As compiled code takes them."""
+        """Bring arrays into the layout that compiled code takes."""
         for name in ("weights", "omega", "beta_cov", "label_cov", "gram", "beta", "sigma_x"):
             value = getattr(self, name)
             if value is not None:
@@ -57,15 +57,15 @@ class GaussianMoments:
         return one_layer.risk(self, model)
 
     def risk_and_gradient(self, model: OneLayer) -> tuple[np.ndarray, OneLayer]:
-        """The same, and its gradient with respect to A₁, a_k and p_k."""
+        """The risk of every seed, and its gradient with respect to A₁, a_k and p_k."""
         return one_layer.risk_and_gradient(self, model)
 
     def centred(self) -> GaussianMoments:
-        """Moments of S − E[S | k] and β − E[β | k], which is what task prompts leave."""
+        """Moments of S − E[S | k] and β − E[β | k], which task prompts leave."""
         return self._less(self.gram, self.beta)
 
     def centred_together(self) -> GaussianMoments:
-        """Moments of S − E[S] and β − E[β], which is what one prompt for all tasks leaves."""
+        """Moments of S − E[S] and β − E[β], which one prompt for all tasks leaves."""
         gram, beta = (np.tensordot(self.weights, mean, 1) for mean in (self.gram, self.beta))
         return self._less(gram, beta)
 

@@ -32,7 +32,7 @@ class GramBatch:
 
     @property
     def grams(self) -> list[np.ndarray]:
-        """In full: [D, D, B_k]."""
+        """Gram matrices in full: [D, D, B_k]."""
         size = self.betas[0].shape[0] + 1
         return [packed[packing(size).position] for packed in self.packed]
 

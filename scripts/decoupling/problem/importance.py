@@ -21,8 +21,8 @@ from ..kernels.spectrum import spectrum
 from .wishart import below
 
 SHARE = 0.4  # of contexts that are moved, equally many by each shift t
-# Large enough for d = 10, n ≤ 20 and L = 3, where eigenvalues up to 140 carry the squared errors;
-# and close together, as a shift t does not contribute where λ₁ − t is below λ₂.
+# Large enough for d = 10, n ≤ 20 and L = 3, where eigenvalues up to 140 carry the squared errors.
+# Close together, as a shift t does not contribute where λ₁ − t is below λ₂.
 SHIFTS = range(0, 101, 10)
 
 
@@ -81,7 +81,7 @@ def _columns(n: int, dim: int, entries: np.ndarray, diagonal: np.ndarray) -> np.
 
 @cache
 def _of_x(n: int, dim: int) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Which entries below the diagonal belong to x, and their columns and rows."""
+    """A mask of the entries below the diagonal that belong to x, and their columns and rows."""
     rows, columns = below(n, dim + 1)
     own = columns < min(n, dim)
     return own, (columns[own], rows[own])

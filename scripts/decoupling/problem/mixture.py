@@ -96,7 +96,7 @@ class TaskMixture:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Identifies the numbers, whatever the name; random streams depend on it."""
+        """A digest of the numbers, without the name; random streams depend on it."""
         found = hashlib.sha256()
         for numbers in (self.weights, self.means, self.covs, self.sigma_x, [self.noise_var]):
             array = np.asarray(numbers, dtype="<f8") + 0.0  # no negative zeros

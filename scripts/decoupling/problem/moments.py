@@ -1,4 +1,4 @@
-"""What one-layer training needs to know of a batch of contexts: moments of their Gram matrices S.
+"""Moments of a batch's Gram matrices S: all that one-layer training needs to know of it.
 
 The squared error of one layer is quadratic in S, so a batch enters only through E[S_ij S_kl],
 E[β_m S_ij], E[S_ij] and β's first two moments. Symmetric index pairs are packed: P = D(D+1)/2 of
@@ -35,7 +35,7 @@ class Moments:
     sigma_x: np.ndarray | None  # Σx: [d, d]; None for the identity
 
     def __post_init__(self) -> None:
-        """As compiled code takes them."""
+        """Bring arrays into the layout that compiled code takes."""
         for name in ("second", "cross", "first", "beta", "mass", "sigma_x"):
             value = getattr(self, name)
             if value is not None:
@@ -95,7 +95,7 @@ class Moments:
         return one_layer.risk(self, model)
 
     def risk_and_gradient(self, model: OneLayer) -> tuple[np.ndarray, OneLayer]:
-        """The same, and its gradient with respect to A₁, a_k and p_k."""
+        """The risk of every seed, and its gradient with respect to A₁, a_k and p_k."""
         return one_layer.risk_and_gradient(self, model)
 
 

@@ -22,8 +22,8 @@ Arrays = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Standard units, measured in the data's (its inverse: the data's, measured in standard
-    ones)."""
+    """The size of standard units in the data's units; in the inverse, of the data's in standard
+    ones."""
 
     tokens: float  # n
     features: np.ndarray  # L: [d, d], lower triangular
@@ -35,9 +35,9 @@ class Scaling:
 
     @property
     def step_factor(self) -> float:
-        """What a recipe's initial scale and learning rate are multiplied by, as recipes were found
-        for d = 10. Scores are products of D×D matrices: with entries as large as there, and steps
-        of entries as long, they would be larger and move farther the larger D is."""
+        """The factor of a recipe's initial scale and learning rate; recipes were found for d = 10.
+        Scores are products of D×D matrices: if entries and their steps were as large
+        as at d = 10, scores and their steps would grow with D."""
         return min(1.0, (11 / (len(self.features) + 1)) ** 0.5)
 
     @property
@@ -86,7 +86,7 @@ class Scaling:
 
 
 def _block_diagonal(matrix: np.ndarray, last: float) -> np.ndarray:
-    """As SciPy's `block_diag`, which takes a quarter of a second to import at every start."""
+    """SciPy's `block_diag` without its import, which takes a quarter of a second at every start."""
     found = np.pad(matrix, (0, 1))
     found[-1, -1] = last
     return found

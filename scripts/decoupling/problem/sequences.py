@@ -12,7 +12,7 @@ from .mixture import TaskMixture
 from .streams import generator
 
 MOST = 8192  # held-out contexts at a time
-NUMBERS = 2**23  # in their tokens, if contexts are long
+NUMBERS = 2**23  # at most, in their tokens
 
 
 def at_a_time(n: int, dim: int) -> int:
@@ -33,28 +33,22 @@ class SequenceBatch:
         return sum(len(target) for target in self.targets)
 
 
-class SequenceSampler:
-    """Batches numbered 0, 1, 2, …; batch i of a stream is the same whenever it is asked for."""
-
-    def __init__(self, mix: TaskMixture, n: int, stream: int) -> None:
-        self._mix, self._n, self._stream = mix, n, stream
-        self._chol_x = np.linalg.cholesky(mix.sigma_x).astype(np.float32)
-        self._chol_cov = np.linalg.cholesky(mix.covs).astype(np.float32)
-
-    def batch(self, index: int, size: int, mean_scale: float = 1.0) -> SequenceBatch:
-        """Batch `index` of `size` contexts, tasks drawn by their weights, means times a scale."""
-        mix, n = self._mix, self._n
-        rng = generator(mix, n, self._stream, index)
-        noise = np.float32(mix.noise_var**0.5)
-        found = SequenceBatch([], [], [])
-        for k, count in enumerate(rng.multinomial(size, mix.weights)):
-            mean = np.float32(mean_scale) * mix.means[k].astype(np.float32)
-            beta = mean[:, None] + self._chol_cov[k] @ normals(rng, mix.dim, count)
-            made = make_tokens(self._chol_x, beta, normals(rng, n + 1, mix.dim, count))
-            tokens, query = made[:-1], made[-1]
-            if noise:
-                tokens[:, -1] += noise * normals(rng, n, count)
-            found.tokens.append(tokens)
-            found.queries.append(query[:-1])
-            found.targets.append(query[-1])
-        return found
+def draw_sequences(
+    mix: TaskMixture, n: int, stream: int, index: int, size: int, mean_scale: float = 1.0
+) -> SequenceBatch:
+    """Batch `index` of a stream: `size` contexts, tasks drawn by their weights, means scaled.
+    It is the same whenever it is asked for."""
+    chol_x, chol_cov = (np.linalg.cholesky(m).astype(np.float32) for m in (mix.sigma_x, mix.covs))
+    rng, noise = generator(mix, n, stream, index), np.float32(mix.noise_var**0.5)
+    found = SequenceBatch([], [], [])
+    for k, count in enumerate(rng.multinomial(size, mix.weights)):
+        mean = np.float32(mean_scale) * mix.means[k].astype(np.float32)
+        beta = mean[:, None] + chol_cov[k] @ normals(rng, mix.dim, count)
+        made = make_tokens(chol_x, beta, normals(rng, n + 1, mix.dim, count))
+        tokens, query = made[:-1], made[-1]
+        if noise:
+            tokens[:, -1] += noise * normals(rng, n, count)
+        found.tokens.append(tokens)
+        found.queries.append(query[:-1])
+        found.targets.append(query[-1])
+    return found

@@ -15,13 +15,13 @@ from .mixture import TaskMixture
 
 
 class Stream(IntEnum):
-    """What random contexts are for."""
+    """The purposes of random contexts."""
 
     TRAINING = 1  # batches of the arms that train the weights; all models, depths, seeds share them
     FINE_TUNING = 2  # batches of the arms that start from a finished `plain`
     SELECTION = 3  # held-out contexts on which the best seed is chosen
     REPORT = 4  # held-out contexts on which its risk is reported
-    BAYES = 5  # the Bayes-optimal predictor's
+    BAYES = 5  # contexts of the Bayes-optimal predictor
     IDENTITY = 6  # contexts whose task is told, inferred or told wrong
     DESIGN = 8  # rows of a table whose moments the theorems need
 

@@ -1,1 +1,1 @@
-"""What is computed instead of trained: closed forms, the numerical optimum, Bayes-optimal risks."""
+"""Computed risks: closed forms, the numerical optimum, the Bayes-optimal predictor."""

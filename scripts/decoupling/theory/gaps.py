@@ -25,7 +25,7 @@ def gap(curves: pd.DataFrame, arms: tuple[str, str], x: str) -> pd.Series:
 
 
 def last_decade(context_lengths: Iterable[int]) -> list[int]:
-    """Rows of the last decade of n, where slopes are fitted."""
+    """The n of the last decade, where slopes are fitted."""
     lengths = sorted(context_lengths)
     return [n for n in lengths if 10 * n >= lengths[-1]]
 

@@ -1,9 +1,9 @@
 """Joint training without Assumption 1, closed form: the query also reads the label energy Σ_j y_j².
 
-Assumption 1 sets to 0 the x-part of the readout and the last column of A₁. Without the first, the
-common mean μ̄ cannot be subtracted; `theorems.joint_centred` allows it. Without the second, the
-query cannot use the context's label energy, which depends on β's length along its mean. Here A₁ is
-free, and the readout is the one that subtracts μ̄; below, means are without it.
+Assumption 1 sets to 0 the x-part of the readout and the last column of A₁. The x-part can
+subtract the common mean μ̄, as in `theorems.joint_centred`. The last column lets the query use the
+context's label energy, which depends on β's length along its mean. Here A₁ is free, and the readout
+is the one that subtracts μ̄; below, means are without it.
 
 With a = e_D the features are φ = Sa = [Xᵀy; yᵀy]. Given β, S is Wishart(n, Ω) and Ωa = v = [Σxβ; r]
 with r = βᵀΣxβ + σ², so that E[φ | β] = nv and E[φφᵀ | β] = (n² + n)vvᵀ + nrΩ. Ω is affine in v,
@@ -30,7 +30,7 @@ from .solution import Solution
 
 
 def joint_energy(mix: TaskMixture, n: int) -> Solution:
-    """A prompt each: F = Σ_k π_k[n mmᵀ + (n² + n)C + n(m_D E[Ω] + P)], G = Σ_k π_k n Cov(β, v)."""
+    """Task prompts: F = Σ_k π_k[n mmᵀ + (n² + n)C + n(m_D E[Ω] + P)], G = Σ_k π_k n Cov(β, v)."""
     return _regression(mix, n, np.eye(mix.tasks))
 
 

@@ -32,10 +32,10 @@ RANDOM_STARTS = 8
 
 
 class Unknowns(NamedTuple):
-    """The unknowns of the minimisation; other weights are those of `plain`."""
+    """The unknowns of the minimisation; weights that are not among them are those of `plain`."""
 
     weights: bool
-    prompts: Literal["none", "one", "own"]  # one for all tasks, or one each
+    prompts: Literal["none", "one", "own"]  # one for all tasks, or one per task
     heads: bool
 
 
@@ -89,7 +89,7 @@ def _starts(mix: TaskMixture, task_heads: bool) -> list[np.ndarray]:
 
 def _descend(moments: GaussianMoments, start: np.ndarray) -> tuple[float, OneLayer]:
     """Minimise over the readouts with the best A₁ for each; by the envelope theorem A₁'s own change
-    does not enter the gradient. In units of the start's risk, which may be little of E[y²]."""
+    does not enter the gradient. Risks are in units of the start's, which can be far below E[y²]."""
 
     def model(unknowns: np.ndarray) -> OneLayer:
         readouts = unknowns.reshape(start.shape)

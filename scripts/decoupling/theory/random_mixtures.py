@@ -1,9 +1,9 @@
 """Random mixtures, to see how far closed forms lie above the numerical optimum in general.
 
-Mixture i of a seed, whichever others are drawn: K and d uniform on 1 … 4 and 1 … 8; weights
-Dirichlet(5, …, 5); entries of the means N(0, 1); Σx and every Σ_k with random axes and eigenvalues
-whose logarithms are uniform between those of ¼ and 4; σ² = 0 with probability ⅓, else uniform on
-[0, 3]; n = 2^u rounded, u uniform on [0, 6].
+Mixture i of a seed is the same whichever others are drawn. K and d are uniform on 1 … 4 and 1 … 8,
+weights Dirichlet(5, …, 5), entries of the means N(0, 1). Σx and every Σ_k have random axes, and
+eigenvalues whose logarithms are uniform between those of ¼ and 4. σ² is 0 with probability ⅓, else
+uniform on [0, 3]; n is 2^u rounded, with u uniform on [0, 6].
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_TASKS, MOST_DIMENSIONS, SPREAD, MOST_NOISE, LOG2_LENGTH = 4, 8, 4.0, 3.0, 6
 
 
 def draw_mixture(seed: int, index: int) -> tuple[TaskMixture, int]:
-    """The mixture and n."""
+    """Mixture `index` of a seed, and its n."""
     rng = np.random.default_rng([seed, index])
     tasks, dim = (int(rng.integers(1, most + 1)) for most in (MOST_TASKS, MOST_DIMENSIONS))
     weights = rng.dirichlet(np.full(tasks, 5.0))
@@ -41,7 +41,7 @@ def _covariance(rng: np.random.Generator, dim: int) -> np.ndarray:
 
 
 def sampled_table(seed: int, first: int, last: int) -> list[dict[str, Any]]:
-    """All references of these mixtures, both ends included."""
+    """All references of the mixtures `first` to `last`, both included."""
     rows = []
     for index in range(first, last + 1):
         mix, n = draw_mixture(seed, index)

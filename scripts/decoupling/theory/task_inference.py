@@ -27,7 +27,7 @@ from .theorems import CLOSED_FORMS, Solution
 log = logging.getLogger(__name__)
 
 CONTEXTS = 20_000
-# Closed forms that attention reaches, without Assumption 1 if that makes a difference.
+# Closed forms that attention reaches, without Assumption 1 where that lowers the risk.
 UNTOLD = {"plain": CLOSED_FORMS["theorem"]["plain"], "shared": CLOSED_FORMS["centred"]["shared"]}
 TOLD = {  # arms that need the task
     "joint": CLOSED_FORMS["centred"]["joint"],
@@ -159,7 +159,7 @@ def _risk(mix: TaskMixture, contexts: Contexts, vectors: np.ndarray) -> np.ndarr
 
 
 def _wrong_risk(mix: TaskMixture, contexts: Contexts, vectors: np.ndarray) -> np.ndarray:
-    """Averaged over the other tasks j ≠ k, with probability π_j / (1 − π_k)."""
+    """The risk if another task j ≠ k is told, with probability π_j / (1 − π_k)."""
     total = np.zeros(len(vectors))
     for j, weight in enumerate(mix.weights):
         share = weight / (1 - mix.weights)

@@ -10,7 +10,7 @@ Where this differs from the paper's text:
 * Theorem 3 prints the matrix of prompts without a transpose of W̄⁻¹Σx = W⁻¹, and then they are not
   optimal where W is not symmetric: for Σx = I, where S̄ and M do not commute.
 * Theorem 4 in the appendix misses the σ² in the risk. It is called a lower bound, which holds for
-  some heads only (`heads`).
+  some heads only (docs/errata.md).
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def joint(mix: TaskMixture, n: int) -> Solution:
 
 def joint_heads(mix: TaskMixture, n: int) -> Solution:
     """Theorem 4 and Proposition 1: W = S̄((n+1)ΣxS̄ + t̄I)⁻¹, a_k = [−μ_k; 1],
-    p_k = [W⁻¹μ_k; μ_kᵀW⁻¹μ_k + 1]. The least risk with one matrix for all tasks;
-    heads can have less, see `heads`."""
+    p_k = [W⁻¹μ_k; μ_kᵀW⁻¹μ_k + 1]. The least risk with one matrix for all tasks; heads
+    can have less."""
     cov, sx = mix.debiased_cov, mix.sigma_x
     power = np.trace(sx @ cov) + mix.noise_var
     weight = _preconditioner(cov, (n + 1) * sx @ cov + power * np.eye(mix.dim))
@@ -86,8 +86,8 @@ def joint_centred(mix: TaskMixture, n: int) -> Solution:
 
 
 def shared_centred(mix: TaskMixture, n: int) -> Solution:
-    """The same for one prompt: the centred mixture has no common mean for a prompt to learn, so
-    that it is Theorem 1 of it, and the prompt only puts μ̄ back."""
+    """The same with one prompt for all tasks: the centred mixture has no common mean to learn, so
+    this is its Theorem 1, and the prompt only puts μ̄ back."""
     return _put_back(plain(mix.centred(), n), mix)
 
 
@@ -140,7 +140,7 @@ def _put_back(centred: Solution, mix: TaskMixture) -> Solution:
 
 
 def _label_readouts(mix: TaskMixture) -> np.ndarray:
-    """a = e_D for every task: the context's labels are what the values carry."""
+    """a = e_D for every task: values carry the context's labels."""
     readouts = np.zeros((mix.tasks, mix.dim + 1))
     readouts[:, -1] = 1
     return readouts

@@ -4,7 +4,8 @@ Under Assumption 1, ŷ = x_qᵀ(Wg + v_k) with g = Σ_i x_i y_i; v_k = Wp_k can 
 with second moment S, E[gᵢgⱼ | X] = CSC + σ²C with C = Σ_i x_i x_iᵀ, so that the risk is a quadratic
 form of W and v_k whose coefficients are moments of x (`problem.feature_moments`), and its minimum
 solves a linear system. With independent Gaussian rows these are the theorems of `theory.theorems`.
-Measured moments are averages, each of its own terms, and can say less than σ², which no risk is.
+Measured moments are averages of different terms, so that a risk can come out below σ²; then it is
+set to σ².
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Saved state of a training job, so that a killed one goes on where it was."""
+"""The saved state of a training job: a killed job goes on from there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Arrays = Mapping[str, np.ndarray]
 
 
 class Checkpoint:
-    """One file, written atomically about once a minute, stamped with what it belongs to.
+    """One file, written atomically about once a minute, with the stamp of its job.
 
     In NumPy's own format, without pickled objects: arrays by name, and a text with the rest.
     """
@@ -42,7 +42,7 @@ class Checkpoint:
         self._saved_at = time.monotonic()
 
     def load(self) -> tuple[dict[str, Any], Arrays] | None:
-        """What was saved, or None where there is nothing that belongs to this job."""
+        """Progress and arrays as saved; None if this job has saved nothing."""
         if not self.path.exists():
             return None
         try:

@@ -1,4 +1,4 @@
-"""Whether a training has ended: how far the risk of its best seed still falls.
+"""A test of whether training has ended: by how much a further search lowers the best seed's risk.
 
 A small gradient says little, because its size depends on the parameters' units. So L-BFGS goes on
 from the trained parameters for a few hundred steps, and what counts is the share of the risk that
@@ -25,7 +25,7 @@ def descent_left(state: TrainState, place: int) -> float:
     exact = state.engine.data(Stream.TRAINING, 0, None, 1.0, False)
     objective, start = state.objective(place, exact)
     risk, _ = objective(start)
-    if risk <= 0:  # as far as rounding lets it be seen
+    if risk <= 0:  # by rounding
         return 0.0
     least = risk
 

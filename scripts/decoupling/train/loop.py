@@ -28,7 +28,7 @@ from .state import TrainState
 
 log = logging.getLogger(__name__)
 
-CHECK_EVERY = 100  # iterations between looks at divergence
+CHECK_EVERY = 100  # iterations between checks for divergence
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ def _data(state: TrainState, stream: Stream, iteration: int) -> Any:
 
 
 def _data_of(run: Run) -> tuple[str, bool]:
-    """What decides the data that a run sees: the engine, and whether units are standard."""
+    """The engine, and whether units are standard. Runs that agree in both see the same data."""
     return run.curve.model_class.engine, run.standardised
 
 

@@ -1,4 +1,4 @@
-"""How far training is: a line in the log now and then, and fewer where a person watches."""
+"""The progress of training: a line in the log now and then, and fewer on a terminal."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ WATCHED_SECONDS = 60  # between lines on a terminal, which jobs share
 
 
 class Progress:
-    """Of one stage. The log goes to a file; standard output is the terminal's, or nobody reads
-    it."""
+    """The progress of one stage: lines in the log, which is a file, and fewer on standard output if
+    that is a terminal."""
 
     def __init__(self, name: str, first: int) -> None:
         self.name, self.first = name, first

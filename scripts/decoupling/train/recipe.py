@@ -1,4 +1,4 @@
-"""What is trained, and how: recipes and runs."""
+"""Recipes, which say how to train, and runs, which say what."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _arm_key(default: Any, text: str, schema: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How one arm is trained. The defaults are the paper's, with the exact gradient."""
+    """The training of one arm. The defaults are the paper's, with the exact gradient."""
 
     batch_size: str | int = _key(
         "exact",
@@ -54,7 +54,7 @@ class Recipe:
     prompt_lr_factor: float = _arm_key(
         1.0, "The prompts' learning rate as a multiple of lr", POSITIVE
     )
-    prompts_with_means: bool = _arm_key(  # before there are means, prompts only wander
+    prompts_with_means: bool = _arm_key(  # while means are 0, prompts only wander
         False, "Whether the prompts' rate grows as the means do in means_warmup", YES_OR_NO
     )
     clip_ratio: float | None = _arm_key(
@@ -110,7 +110,7 @@ class Recipe:
         return max(1, round(size / BATCH_STEP)) * BATCH_STEP
 
     def data_at(self, iteration: int) -> tuple[int | None, float, bool]:
-        """What to ask an engine for: the contexts in a batch (None: the exact gradient), the scale
+        """The request to an engine: the contexts in a batch (None: the exact gradient), the scale
         of the means, and whether contexts are importance-sampled."""
         size = None if self.batch_size == "exact" else self.batch_at(iteration)
         return size, self.mean_scale_at(iteration), self.importance_sampling
@@ -144,16 +144,16 @@ ARM_KEYS = [f.name for f in fields(Recipe) if f.metadata and f.metadata["arm"]]
 
 @dataclass(frozen=True)
 class Run:
-    """One thing to train: a curve at one n, by a recipe."""
+    """A curve, to be trained at one n by a recipe."""
 
     curve: Curve
     recipe: Recipe
     seeds: int | None = None  # only seeds 0 … seeds−1 of a block are trained; None: all
-    reported: bool = True  # or trained only because another run starts from it
+    reported: bool = True  # False: trained only because another run starts from it
 
     @property
     def standardised(self) -> bool:
-        """Whether it is trained in standard units, which not every model supports."""
+        """Whether the run is in standard units, which not every model supports."""
         return self.recipe.standard_units and self.curve.model_class.has_standard()
 
     @property

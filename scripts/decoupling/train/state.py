@@ -24,8 +24,8 @@ class TrainState:
     """A run's parameters for a block of seeds, and its optimiser's state.
 
     All trained parameters of a seed are one row of `theta`, their gradient one row of `grad`;
-    `params` are views into it, besides what is frozen. Arrays are the engine's, and have the seeds
-    that are still `running`: halving stops others.
+    `params` are views into `theta`, and frozen parameters. Arrays are the engine's, with a row for
+    each seed that is still `running`: halving stops others.
     """
 
     def __init__(
@@ -52,8 +52,8 @@ class TrainState:
         optimiser_state = {name: engine.from_numpy(zeros.copy()) for name in self.optimiser.STATE}
         self._hold(engine.from_numpy(flat), engine.from_numpy(zeros), optimiser_state, frozen)
         self.running = np.arange(len(seeds))  # positions in `seeds`
-        self.stopped_at = np.full(len(seeds), -1)  # iteration after which it was stopped
-        self.diverged_at = np.full(len(seeds), -1)  # iteration at which it was seen
+        self.stopped_at = np.full(len(seeds), -1)  # iteration after which a seed was stopped
+        self.diverged_at = np.full(len(seeds), -1)  # iteration at which divergence was seen
         self.log_risk = np.zeros(len(seeds))  # logarithm of the running risk, of running seeds
         self._options = dict(run.recipe.options)
         self._rates = engine.from_numpy(self._rate_factors())
@@ -127,10 +127,10 @@ class TrainState:
     def halve(self, iteration: int) -> None:
         """Stop the worse half of every group of seeds, by their running risk.
 
-        That is the geometric mean of the last batches' risks, each measured before the seed learned
-        from it: contexts that all seeds have in common and none has seen. At a single moment the
-        accidents of the last steps would decide. Groups depend on the seeds' numbers, not on the
-        job they are in.
+        The running risk is the geometric mean of the last batches' risks, each measured before the
+        seed learned from the batch: on contexts that all seeds share and none has seen. By the risk
+        of a single batch, accidents of the last steps would decide. Groups depend on the seeds'
+        numbers, not on their job.
         """
         ruined = ~np.isfinite(self.engine.to_numpy(self.theta)).all(1)
         self.note_divergence(iteration, np.where(ruined, np.nan, self.log_risk))
@@ -157,8 +157,7 @@ class TrainState:
         self._hold(self.theta[places], self.grad[places], optimiser_state, frozen)
 
     def best(self, test: RiskEstimate) -> int | None:
-        """The place of the running seed with the least selection risk, of those that count as
-        ok."""
+        """The place of the running seed with the least selection risk; None if none is ok."""
         usable = np.isfinite(test.report) & (self.diverged_at[self.running] < 0)
         if not usable.any():
             return None
@@ -173,7 +172,7 @@ class TrainState:
         return params
 
     def objective(self, place: int, data: Any) -> tuple[Objective, np.ndarray]:
-        """A running seed's risk and gradient as a function of what is trained, and where it is."""
+        """A running seed's risk and gradient as a function of its parameters, and their values."""
         theta, grad = self.theta[[place]], np.zeros_like(self.grad[[place]])
         frozen = {name: value[[place]] for name, value in self._frozen.items()}
         params, grads = {**frozen, **self._views(theta)}, self._views(grad)
@@ -186,7 +185,7 @@ class TrainState:
         return objective, theta[0].copy()
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that changes in training, for the checkpoint."""
+        """All arrays that training changes, for the checkpoint."""
         counts = ("running", "stopped_at", "diverged_at", "log_risk")
         stepped = {name: self.engine.to_numpy(array) for name, array in self._stepped().items()}
         return stepped | {name: getattr(self, name) for name in counts}
@@ -199,6 +198,7 @@ class TrainState:
             getattr(self, name)[:] = arrays[name]
 
     def _stepped(self) -> dict[str, Any]:
-        """What a step changes and the next one needs."""
+        """The arrays that a step changes and the next one reads: parameters, and the optimiser's
+        state."""
         kept = {f"optimiser.{name}": array for name, array in self.optimiser_state.items()}
         return {"theta": self.theta, **kept}

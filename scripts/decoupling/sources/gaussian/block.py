@@ -82,7 +82,7 @@ class _Expander:
         return TaskMixture(name, weights, np.array(means), np.array(covs), sigma_x, noise_var)
 
     def _no_number(self, key: str, value: Any) -> bool:
-        """Whether it has a text or a truth value, which NumPy would read as a number."""
+        """Whether a value has a text or a truth value, which NumPy would read as a number."""
         if isinstance(value, list):
             return any(self._no_number(key, entry) for entry in value)
         if isinstance(value, bool):

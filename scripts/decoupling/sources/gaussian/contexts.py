@@ -1,5 +1,5 @@
-"""Contexts of a Gaussian task mixture, at one n: exact moments, batches and their
-moments, sequences."""
+"""Contexts of a Gaussian task mixture, at one n: exact moments, batches and their moments,
+sequences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...problem.gram import GramBatch, GramSampler
 from ...problem.mixture import TaskMixture
 from ...problem.moments import Moments, batch_moments
 from ...problem.scaling import Scaling
-from ...problem.sequences import SequenceBatch, SequenceSampler
+from ...problem.sequences import SequenceBatch, draw_sequences
 
 
 class GaussianContexts:
@@ -44,7 +44,7 @@ class GaussianContexts:
     def sequences(
         self, stream: int, index: int, size: int, mean_scale: float = 1.0
     ) -> SequenceBatch:
-        return SequenceSampler(self.spec, self.n, stream).batch(index, size, mean_scale)
+        return draw_sequences(self.spec, self.n, stream, index, size, mean_scale)
 
     def batch_moments(
         self, stream: int, index: int, size: int, mean_scale: float

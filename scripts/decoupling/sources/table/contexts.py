@@ -38,7 +38,7 @@ class TableContexts:
         return self._moments(np.arange(len(self._grams)))
 
     def _moments(self, chosen: np.ndarray) -> list[RawMoments]:
-        """Moments of these contexts by task; they are 0 for a task that has none."""
+        """Moments of these contexts by task; 0 for a task without contexts."""
         contexts = self._contexts
         by_task = [chosen[contexts.task[chosen] == k] for k in range(self.spec.tasks)]
         return [
@@ -52,7 +52,7 @@ class TableContexts:
 
     def batch_moments(self, stream: int, index: int, size: int, mean_scale: float) -> QueryMoments:
         """Moments of contexts drawn from those of the training units, with repetition."""
-        rng = generator(self.spec, self.n, Stream(stream), 1 + index)  # 0 drew the contexts
+        rng = generator(self.spec, self.n, Stream(stream), 1 + index)  # index 0 drew the contexts
         return self._assembled(self._moments(rng.integers(len(self._grams), size=size)), mean_scale)
 
     def _assembled(self, raw: list[RawMoments], mean_scale: float) -> QueryMoments:

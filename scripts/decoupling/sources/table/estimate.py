@@ -45,7 +45,7 @@ def estimate(
     start: Effects | None = None,
     tolerance: float = TOLERANCE,
 ) -> Estimate:
-    """The mixture by random effects. `start` is a nearby fit.
+    """The mixture by random effects. `start` is the fit at similar weights.
 
     REML's correction for the estimated mean counts the units of a group, whatever the sum of their
     weights.

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 MOST_STEPS = 2_000
-TOLERANCE = 1e-6  # largest change of a covariance in a step of EM, over the largest entry of it
+TOLERANCE = 1e-6  # largest change of a covariance in a step of EM, over its largest entry
 FURTHEST = 1e6  # steps of EM that a leap may span
 TINY = np.finfo(float).tiny
-FLOOR = 1e-6  # least eigenvalue of a covariance, as a share of the largest; σ², of the mean of y²
+FLOOR = 1e-6  # least eigenvalue of a covariance over the largest; least σ² over the mean of y²
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,13 +13,13 @@ import numpy as np
 from ...validation import Problems
 
 SIZES = (1e-100, 1e100)  # of a column's largest entry, so that squares and sums do not overflow
-TINY = 1e-12  # of a column's largest entry: what varies by less is lost when entries are subtracted
-MISSING = ("", "na", "nan", "null", "none", ".")  # of numbers; labels may have these names
+TINY = 1e-12  # of a column's largest entry: subtracting entries loses smaller variation
+MISSING = ("", "na", "nan", "null", "none", ".")  # for a number; labels may have these names
 
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """Rows that contexts are drawn from: of one unit, in one group."""
+    """The rows of one unit, in one group, from which contexts are drawn."""
 
     name: str
     group: str
@@ -207,8 +207,8 @@ def standstill(
     within: bool,
     place: str,
 ) -> str | None:
-    """What is wrong with a column that does not vary in these parts (`within` each of them), or too
-    little beside all of its entries, whose mean is subtracted."""
+    """The message if a column varies in none of these parts, or by less than rounding loses when
+    the mean of all entries is subtracted; else None."""
     ranges = [np.ptp(part) for part in (parts if within else [np.concatenate(parts)])]
     most, size = max(ranges), np.abs(np.concatenate(everything)).max()
     if not most:

@@ -11,7 +11,7 @@ from typing import Any
 from ...problem.feature_moments import FeatureMoments
 from ...problem.mixture import TaskMixture
 from ...problem.streams import Stream, generator
-from . import CONTEXTS_PER_UNIT
+from . import CONTEXTS_PER_UNIT, owning_setting
 from .estimate import Estimate, estimate, sums_of
 from .rows import Unit, Units, read_units
 from .splits import Scale, Split, check_folds, split
@@ -64,7 +64,7 @@ class Fold:
 
 def make_spec(name: str, block: Mapping[str, Any], longest: int) -> str:
     """The spec's text, or InputError with a line for every problem of the table."""
-    base = name.rpartition(".fold")[0]
+    base = owning_setting(name)
     units = read_units(f"settings.{base}", block, longest)
     check_folds(units, block)
     _say_what_is_left(units, base)
@@ -97,7 +97,7 @@ def read_fold(text: str, table: str) -> Fold:
     """A fold, from its spec and the table."""
     fields = json.loads(text)
     extra = fields["table"]
-    block, base = extra["block"] | {"table": table}, fields["name"].rpartition(".fold")[0]
+    block, base = extra["block"] | {"table": table}, owning_setting(fields["name"])
     units = read_units(f"settings.{base}", block, extra["longest"])
     made = split(units.kept, block["folds"], block["fold"])
     made = _scaled(made, Scale.from_dict(extra["scale"]))

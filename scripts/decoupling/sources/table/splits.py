@@ -62,7 +62,7 @@ def _check_spread(units: Units, block: Mapping[str, Any], training: Sequence[Uni
 
 
 def _check_rank(units: Units, block: Mapping[str, Any], training: Sequence[Unit]) -> None:
-    """Check that least squares has one solution in every group, and leaves something."""
+    """Check that least squares has one solution in every group, and leaves residuals."""
     kind = kind_of(block)
     scale = Scale.of(training, kind[1])
     left = 0.0
@@ -91,8 +91,8 @@ def split(units: Sequence[Unit], folds: int, fold: int) -> Split:
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """Standardises x and y: less their means over all rows, over their standard deviations in the
-    group (within units, if tokens are differences of rows)."""
+    """Standardises x and y: subtracts their means over all rows, and divides by their standard
+    deviations in the group (within units, if tokens are differences of rows)."""
 
     x_mean: np.ndarray  # [features]
     y_mean: float

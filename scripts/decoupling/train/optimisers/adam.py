@@ -26,8 +26,8 @@ def update(
     theta: Any, state: Mapping[str, Any], grad: Any, rates: Any, lr: float, step: int, *,
     beta2_decay: float | None = None,
 ) -> None:  # fmt: skip
-    """With `beta2_decay`, the exponent of Adafactor's β₂ without its sign, the mean of squares is
-    quick to forget the first gradients and slow in the end, and needs no correction."""
+    """`beta2_decay` is the exponent of Adafactor's β₂ without its sign. With it the mean of squares
+    forgets the first gradients quickly and later ones slowly, and needs no correction."""
     first, second = state["first"], state["second"]
     rate = lr / (1 - BETA1**step)
     if beta2_decay is None:

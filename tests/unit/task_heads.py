@@ -20,9 +20,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-
-from ..problem.mixture import TaskMixture
-from .theorems import Solution, joint_heads
+from decoupling.problem.mixture import TaskMixture
+from decoupling.theory.theorems import Solution, joint_heads
 
 ROUNDS = 100  # of the best B given u_k, then the best u_k given B; each lowers the risk
 
