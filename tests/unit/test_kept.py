@@ -15,6 +15,7 @@ from decoupling.theory.random_mixtures import draw_mixture
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "data/archive"
 FINDINGS = " ".join((ROOT / "docs/findings.md").read_text().split())
+README = " ".join((ROOT / "README.md").read_text().split())
 TRAINING = " ".join((ROOT / "docs/training.md").read_text().split())
 
 
@@ -94,6 +95,10 @@ def test_predictions_on_real_data_where_the_gate_holds():
     )
     within = ((good.normalized - good.measured).abs() <= 2 * good.measured_se).sum()
     assert f"at {within} of {len(good)} points" in FINDINGS
+    close = (good.normalized - good.measured).abs() <= 2 * good.measured_se
+    counts = close.groupby(good.model).agg(["sum", "count"])
+    assert "at {} of {} points".format(*counts.loc["reduced"]) in README
+    assert "with heads at {} of {},".format(*counts.loc["attention"]) in README
 
 
 def test_predictions_of_attention_without_heads_where_the_gate_holds():
@@ -101,12 +106,13 @@ def test_predictions_of_attention_without_heads_where_the_gate_holds():
     rows = real[(real.model == "attention") & (real.arm != "joint_heads")]
     within = ((rows.normalized - rows.measured).abs() <= 2 * rows.measured_se).sum()
     assert f"only {within} of its {len(rows)} points without heads agree" in FINDINGS
+    assert f"without heads at {within} of {len(rows)}." in README
 
 
 def test_distance_of_the_means():
     mixes = [mixtures.paper(name) for name in ("fig2c", "fig2d")]
     apart = [np.linalg.norm(mix.means[0] - mix.means[1]) for mix in mixes]
-    assert f"means here are {min(apart):.0f} to {max(apart):.1f} apart" in FINDINGS
+    assert f"task means are {min(apart):.0f} to {max(apart):.1f} apart" in FINDINGS
 
 
 def test_what_transformers_and_softmax_cost():

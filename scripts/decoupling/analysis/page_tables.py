@@ -213,8 +213,8 @@ def heads_published(data: Any) -> Rows:
 
 
 @TABLES.add(
-    "n | fig2a: share of joint's gain by one prompt"
-    " | fig2d, below plain: heads | fig2d: prompts | fig2d: both"
+    "n | fig2a: one prompt's gain over joint's"
+    " | fig2d: heads below plain | prompts below plain | both below plain"
 )
 def controls(data: Any) -> Rows:
     shared, heads = (
@@ -276,7 +276,7 @@ def softmax(data: Any) -> Rows:
 
 
 @TABLES.add(
-    "table | gate | agree, Gaussian x | agree, measured x | largest difference, measured x"
+    "table | gate | agree, Gaussian x | agree, measured x | worst from theory, measured x"
     " | attention agrees, measured x"
     " | gain of joint, reduced | gain of joint, attention | share by one prompt, reduced"
 )
