@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
-import tomllib
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -74,12 +72,3 @@ NAMED = [
 @pytest.mark.parametrize("name", NAMED)
 def test_readme_names(name: str):
     assert f"`{name}`" in README
-
-
-def test_the_docs_picture_is_the_contract_of_layers():
-    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
-    (contract,) = tools["importlinter"]["contracts"]
-    (picture,) = re.findall(
-        r"^```text\n(api .*?)^```", (ROOT / "docs/architecture.md").read_text(), re.M | re.S
-    )
-    assert [re.split(" {2,}", line)[0] for line in picture.splitlines()] == contract["layers"]

@@ -183,6 +183,6 @@ def test_heldout_risk_against_simulation(layers: int, arm: str):
     (test,) = engine.test([(model, single)], 20_000)
     sequences = literal.draw_sequences(mix, n, 20_000, torch.Generator().manual_seed(3))
     simulated = literal.squared_errors(one_seed(params, 0), sequences).numpy()
-    spread = (test.error[0] ** 2 + simulated.var() / len(simulated)) ** 0.5
-    assert spread < 0.05 * test.report[0]
-    assert abs(test.report[0] - simulated.mean()) < 4 * spread
+    spread = (test.risk_se[0] ** 2 + simulated.var() / len(simulated)) ** 0.5
+    assert spread < 0.05 * test.risk[0]
+    assert abs(test.risk[0] - simulated.mean()) < 4 * spread

@@ -28,7 +28,7 @@ from decoupling.sources.gaussian.contexts import GaussianContexts
 from decoupling.train import loop
 from decoupling.train.checkpoint import Checkpoint
 from decoupling.train.optimisers import adam, sgd
-from decoupling.train.recipe import CONTINUATION_STAGES, Recipe, Run
+from decoupling.train.recipe import WARMUP_STEPS, Recipe, Run
 from decoupling.train.state import MEMORY, TrainState
 from mixtures import MODEL_ARMS, literal_risk
 
@@ -506,7 +506,7 @@ def test_parameters_of_the_best_seed_are_kept(engine: str):
         model = run.curve.build(MIX.dim, MIX.tasks)
         assert set(params) == {*model.weight_shapes, *model.trained_shapes(run.curve.trains)}
         (test,) = loaded.test([(model, params)], run.recipe.test_contexts)
-        assert test.report[0] == pytest.approx(rows[best]["risk"], rel=1e-6)
+        assert test.risk[0] == pytest.approx(rows[best]["risk"], rel=1e-6)
 
 
 def test_batches_grow_evenly_in_proportion():
@@ -660,7 +660,7 @@ def test_mean_scale():
     linear = np.minimum(np.arange(1000) / 500, 1)
     gap = linear - scales
     assert gap.min() > -1e-12
-    assert gap.max() < 1 / CONTINUATION_STAGES + 1e-12
+    assert gap.max() < 1 / WARMUP_STEPS + 1e-12
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -27,15 +27,21 @@ def grams_at_a_time(dim: int) -> int:
 class RiskEstimate:
     """The test risk of every seed, [seeds] each."""
 
-    report: np.ndarray
-    error: np.ndarray  # the standard error of `report`
-    selection: np.ndarray  # the risk by which the best seed is chosen
-    tail: np.ndarray | None = None  # the share of the largest errors; None if the risk is exact
+    risk: np.ndarray
+    risk_se: np.ndarray  # its standard error
+    selection_risk: np.ndarray  # by which the best seed is chosen
+    tail_share: np.ndarray | None = None  # of the largest errors; None if the risk is exact
 
     def times(self, factor: float) -> RiskEstimate:
         """The risk for labels √factor times as large."""
-        scaled = (factor * risks for risks in (self.report, self.error, self.selection))
-        return RiskEstimate(*scaled, self.tail)
+        scaled = (factor * risks for risks in (self.risk, self.risk_se, self.selection_risk))
+        return RiskEstimate(*scaled, self.tail_share)
+
+    def by_seed(self) -> list[dict[str, float | None]]:
+        """The same, seed by seed."""
+        found = {name: array for name, array in vars(self).items() if array is not None}
+        values = zip(*(array.tolist() for array in found.values()), strict=True)
+        return [{"tail_share": None, **dict(zip(found, row, strict=True))} for row in values]
 
 
 class Engine:

@@ -28,7 +28,7 @@ class MomentsEngine(Engine):
     def __init__(self, contexts: Any, device: str = "cpu", threads: int = 1) -> None:
         self._contexts = contexts
         self._exact = contexts.moments()
-        self._scaled = lru_cache(maxsize=2)(contexts.moments)
+        self._moments_at = lru_cache(maxsize=2)(contexts.moments)  # a scale of the means
         self._batch = lru_cache(maxsize=2)(contexts.batch_moments)
 
     def data(
@@ -36,7 +36,7 @@ class MomentsEngine(Engine):
     ) -> Any:
         """`importance` changes nothing: moments have no weighted contexts."""
         if size is None:
-            return self._scaled(mean_scale)
+            return self._moments_at(mean_scale)
         return self._batch(stream, index, size, mean_scale)
 
     def run(self, forwarded: OneLayer, data: Any) -> tuple[np.ndarray, OneLayer]:
@@ -78,6 +78,7 @@ def in_one_pass(moments: Moments | GaussianMoments, model: OneLayer) -> tuple[np
     value = np.empty(seeds)
     grad = OneLayer(*(np.zeros(array.shape) for array in given))
     compiled(kernel, size, tasks)(
+        # Tuples whose lengths are known when the kernel is compiled, so that loops are written out.
         *((0,) * number for number in (size, size - 1, 2 * tasks, tasks)),
         *(np.require(array, float, "CW") for array in given),
         *arguments(moments, len(model.readouts)),

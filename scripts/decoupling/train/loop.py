@@ -8,22 +8,19 @@ same data together.
 from __future__ import annotations
 
 import logging
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from .. import engines
 from ..engines.base import RiskEstimate
 from ..problem.scaling import Scaling
 from ..problem.streams import Stream
 from .checkpoint import Checkpoint
-from .convergence import descent_left
 from .progress import Progress
 from .recipe import Run
+from .results import parameter_rows, seed_rows
 from .state import TrainState
 
 log = logging.getLogger(__name__)
@@ -53,25 +50,23 @@ def train(
     others."""
     job = _Job(contexts, seeds, checkpoint)
     states: dict[str, TrainState] = {}
-    for name, standardised in dict.fromkeys(map(_data_of, runs)):
+    for engine_name, standardised in dict.fromkeys(map(_sees, runs)):
         seen = contexts.standardised(job.scaling) if standardised else contexts
-        engine = engines.load(name)(seen, device, threads)
-        wanted = [run for run in runs if _data_of(run) == (name, standardised)]
-        scratch = [run for run in wanted if run.curve.trains.weights]
-        tuned = [run for run in wanted if not run.curve.trains.weights]
-        found = [job.start(run, engine) for run in scratch]
-        stage = f"{name} in standard units" if standardised else name
-        job.run_stage(f"{stage}, training", Stream.TRAINING, found)
-        job.plain |= {_owner(state.run): state for state in found if state.run.curve.arm == "plain"}
-        tuning = [job.start(run, engine, job.plain[_owner(run)]) for run in tuned]
-        job.run_stage(f"{stage}, fine-tuning", Stream.FINE_TUNING, tuning)
-        states |= {state.run.key: state for state in (*found, *tuning)}
+        engine = engines.load(engine_name)(seen, device, threads)
+        own = [run for run in runs if _sees(run) == (engine_name, standardised)]
+        stage = f"{engine_name} in standard units" if standardised else engine_name
+        trained = [job.start(run, engine) for run in own if run.curve.trains.weights]
+        job.run_stage(f"{stage}, training", Stream.TRAINING, trained)
+        job.plain |= {_owner(s.run): s for s in trained if s.run.curve.arm == "plain"}
+        tuned = [
+            job.start(run, engine, job.plain[_owner(run)])
+            for run in own
+            if not run.curve.trains.weights
+        ]
+        job.run_stage(f"{stage}, fine-tuning", Stream.FINE_TUNING, tuned)
+        states |= {state.run.key: state for state in (*trained, *tuned)}
     reported = [states[run.key] for run in runs if run.reported]
-    tests = _tests(reported)
-    trained = Trained([], [])
-    for state in reported:
-        job.report(state, tests[state], trained)
-    return trained
+    return job.results(reported, _tests(reported))
 
 
 def _tests(states: Sequence[TrainState]) -> dict[TrainState, RiskEstimate]:
@@ -83,7 +78,7 @@ def _tests(states: Sequence[TrainState]) -> dict[TrainState, RiskEstimate]:
     for (engine, count), members in alike.items():
         tests = engine.test([(state.model, state.params) for state in members], count)
         pairs = zip(members, tests, strict=True)
-        found |= {state: test.times(state.label_power) for state, test in pairs}
+        found |= {state: test.times(state.risk_unit) for state, test in pairs}
     return found
 
 
@@ -91,7 +86,7 @@ def _data(state: TrainState, stream: Stream, iteration: int) -> Any:
     return state.engine.data(stream, iteration, *state.run.recipe.data_at(iteration))
 
 
-def _data_of(run: Run) -> tuple[str, bool]:
+def _sees(run: Run) -> tuple[str, bool]:
     """The engine, and whether units are standard. Runs that agree in both see the same data."""
     return run.curve.model_class.engine, run.standardised
 
@@ -172,65 +167,20 @@ class _Job:
             }
             self.checkpoint.save(progress, arrays)
 
-    def report(self, state: TrainState, test: RiskEstimate, trained: Trained) -> None:
-        run = state.run
-        point = {
-            "setting": self.contexts.spec.name,
-            "n": self.contexts.n,
-            "model": run.curve.model,
-            "layers": run.curve.layers,
-            "arm": run.curve.arm,
-        }
-        columns = [test.report, test.error, test.selection]
-        columns.append(np.full(len(test.report), None) if test.tail is None else test.tail)
-        values = zip(*(column.tolist() for column in columns), strict=True)
-        tested = dict(zip(state.running.tolist(), values, strict=True))
-        places = {seed: place for place, seed in enumerate(state.seeds)}
-        best = state.best(test)
-        left = {} if best is None else {state.running[best]: descent_left(state, best)}
-        for seed in self._seeds(run):
-            place = places.get(seed)
-            risk, error, selection, tail = tested.get(place, (math.nan, math.nan, math.nan, None))
-            if place is None:  # fine-tuning does not start where `plain` did not finish
-                plain = self.plain[_owner(run)]
-                lost = plain.diverged_at[plain.seeds.index(seed)]
-                stopped, diverged = 0, min(lost, 0)
-            else:
-                stopped, diverged = state.stopped_at[place], state.diverged_at[place]
-            trained.rows.append(
-                {
-                    **point,
-                    "seed": seed,
-                    "risk": risk,
-                    "risk_se": error,
-                    "iterations": _last_iteration(run, stopped, diverged),
-                    "status": _status(stopped, diverged, risk),
-                    "selection_risk": selection,
-                    "tail_share": tail,
-                    "descent_left": left.get(place, math.nan),
-                }
-            )
-        if best is not None:
-            trained.parameters.extend(
-                {
-                    **point,
-                    "seed": state.seeds[state.running[best]],
-                    "name": name,
-                    "shape": list(array.shape),
-                    "values": array.ravel().astype(float).tolist(),
-                }
-                for name, array in state.values(best).items()
-            )
-
-
-def _status(stopped: int, diverged: int, risk: float) -> str:
-    if diverged >= 0:
-        return "diverged"
-    if stopped >= 0:
-        return "stopped"
-    return "ok" if math.isfinite(risk) else "diverged"
-
-
-def _last_iteration(run: Run, stopped: int, diverged: int) -> int:
-    seen = [int(at) for at in (diverged, stopped) if at >= 0]
-    return min(seen, default=run.recipe.iterations)
+    def results(
+        self, states: Sequence[TrainState], tests: Mapping[TrainState, RiskEstimate]
+    ) -> Trained:
+        trained = Trained([], [])
+        for state in states:
+            curve = state.run.curve
+            point = {
+                "setting": self.contexts.spec.name,
+                "n": self.contexts.n,
+                "model": curve.model,
+                "layers": curve.layers,
+                "arm": curve.arm,
+            }
+            test, plain = tests[state], self.plain.get(_owner(state.run))
+            trained.rows.extend(seed_rows(point, state, test, self._seeds(state.run), plain))
+            trained.parameters.extend(parameter_rows(point, state, test))
+        return trained

@@ -36,8 +36,7 @@ class Progress:
         rate = (done - self.first) / (now - self.started)
         left = (iterations - done) / rate
         values = {
-            state.run.key: state.label_power * risk
-            for state, risk in zip(states, risks, strict=True)
+            state.run.key: state.risk_unit * risk for state, risk in zip(states, risks, strict=True)
         }
         both = ", ".join(f"{key} {_best(v):.4f}/{_median(v):.4f}" for key, v in values.items())
         log.info(

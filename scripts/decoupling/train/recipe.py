@@ -11,7 +11,7 @@ from typing import Any
 from ..models.curve import Curve
 
 BATCH_STEP = 64  # contexts
-CONTINUATION_STAGES = 200  # steps in which the means grow
+WARMUP_STEPS = 200  # steps in which the means grow
 
 WHOLE = {"type": "integer", "minimum": 1}
 POSITIVE = {"type": "number", "exclusiveMinimum": 0}
@@ -135,7 +135,7 @@ class Recipe:
         """The scale of the means. It grows linearly, in steps, so that exact moments are not
         recomputed at every iteration."""
         progress = iteration / (self.means_warmup * self.iterations) if self.means_warmup else 1.0
-        return min(1.0, math.floor(progress * CONTINUATION_STAGES) / CONTINUATION_STAGES)
+        return min(1.0, math.floor(progress * WARMUP_STEPS) / WARMUP_STEPS)
 
 
 KEYS = {f.name: f.metadata["key"] for f in fields(Recipe) if f.metadata}

@@ -37,7 +37,8 @@ class TrainState:
         frozen: Mapping[str, Any] | None = None,
         scaling: Scaling | None = None,
     ) -> None:
-        """`shape` is (d, K); `scaling` has the standard units that the engine's data are in."""
+        """`shape` is (d, K); `frozen` are the weights of `plain` that an arm does not train;
+        `scaling` has the standard units that the engine's data are in."""
         self.run, self.engine, self.seeds, self.scaling = run, engine, seeds, scaling
         self.model = run.curve.build(*shape)
         self.optimiser = optimisers.load(run.recipe.optimiser)
@@ -46,11 +47,12 @@ class TrainState:
         std = self._step_factor * run.recipe.init_std
         initial = self.model.initial_values(run.curve.trains, seeds, std)
         fixed = self.model.fixed_values(run.curve.trains, len(seeds))
-        frozen = (frozen or {}) | {name: engine.from_numpy(value) for name, value in fixed.items()}
+        untrained = {name: engine.from_numpy(value) for name, value in fixed.items()}
+        untrained = {**(frozen or {}), **untrained}
         flat = np.concatenate([x.reshape(len(seeds), -1) for x in initial.values()], axis=1)
         zeros = np.zeros_like(flat)
         optimiser_state = {name: engine.from_numpy(zeros.copy()) for name in self.optimiser.STATE}
-        self._hold(engine.from_numpy(flat), engine.from_numpy(zeros), optimiser_state, frozen)
+        self._hold(engine.from_numpy(flat), engine.from_numpy(zeros), optimiser_state, untrained)
         self.running = np.arange(len(seeds))  # positions in `seeds`
         self.stopped_at = np.full(len(seeds), -1)  # iteration after which a seed was stopped
         self.diverged_at = np.full(len(seeds), -1)  # iteration at which divergence was seen
@@ -74,6 +76,7 @@ class TrainState:
         return views
 
     def _rate_factors(self) -> np.ndarray:
+        """The parameters' learning rates as multiples of the recipe's: [1, parameters]."""
         factors = {"prompts": self.run.recipe.prompt_lr_factor}
         parts = [
             np.full(math.prod(shape), float(factors.get(name, 1)))
@@ -91,12 +94,13 @@ class TrainState:
         return rates
 
     @property
-    def label_power(self) -> float:
-        """A risk of 1, in the data's units."""
+    def risk_unit(self) -> float:
+        """The factor from the engine's risks to those in the data's units: s² in standard units."""
         return 1.0 if self.scaling is None else self.scaling.label**2
 
     def step(self, iteration: int, data: Any) -> np.ndarray:
-        """One step of the optimiser; returns every seed's risk before it."""
+        """One step: gradient, running risk, clipping, optimiser. Returns every seed's risk before
+        it."""
         risks = self.engine.risk_and_gradient(self.model, data, self.params, self._grads)
         recipe = self.run.recipe
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -158,10 +162,10 @@ class TrainState:
 
     def best(self, test: RiskEstimate) -> int | None:
         """The place of the running seed with the least selection risk; None if none is ok."""
-        usable = np.isfinite(test.report) & (self.diverged_at[self.running] < 0)
+        usable = np.isfinite(test.risk) & (self.diverged_at[self.running] < 0)
         if not usable.any():
             return None
-        return int(np.nanargmin(np.where(usable, test.selection, np.inf)))
+        return int(np.nanargmin(np.where(usable, test.selection_risk, np.inf)))
 
     def values(self, place: int) -> dict[str, np.ndarray]:
         """A running seed's parameters in the data's units."""
