@@ -213,7 +213,7 @@ def heads_published(data: Any) -> Rows:
 
 
 @TABLES.add(
-    "n | fig2a: one prompt's gain over joint's"
+    "n | fig2a: one prompt's gain, % of joint's"
     " | fig2d: heads below plain | prompts below plain | both below plain"
 )
 def controls(data: Any) -> Rows:
@@ -277,7 +277,7 @@ def softmax(data: Any) -> Rows:
 
 @TABLES.add(
     "table | gate | agree, Gaussian x | agree, measured x | worst from theory, measured x"
-    " | attention agrees, measured x"
+    " | all attention agrees, measured x"
     " | gain of joint, reduced | gain of joint, attention | share by one prompt, reduced"
 )
 def real(data: Any) -> Rows:

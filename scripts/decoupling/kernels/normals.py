@@ -29,7 +29,7 @@ def normals(rng: np.random.Generator, *shape: int) -> np.ndarray:
     """Normal numbers in single precision."""
     count = math.prod(shape)
     pairs = -(-count // (2 * LANES)) * LANES
-    words = rng.integers(0, 2**64 - 1, pairs, np.uint64, endpoint=True).view(np.int32)
+    words = rng.bit_generator.random_raw(pairs).view(np.int32)
     out = np.empty(2 * pairs, np.float32)
     compiled(run)(words, out, pairs)
     return out[:count].reshape(shape)
