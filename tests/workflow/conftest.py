@@ -102,7 +102,8 @@ class Project:
         self, *args: str, check: bool = True, cwd: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "snakemake", *args]
-        if os.environ.get("PYTHONPATH") != PYTHONPATH:  # which is read at the start of Python
+        # Python reads PYTHONPATH when it starts; elsewhere a fork may not use what it has imported.
+        if os.environ.get("PYTHONPATH") != PYTHONPATH or sys.platform != "linux":
             done = subprocess.run(command, cwd=cwd or self.path, capture_output=True, text=True)
         else:
             kind = "plan" if {"--dry-run", "-n"} & {*args} else "run"
