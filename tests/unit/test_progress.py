@@ -23,7 +23,7 @@ def test_a_terminal_has_a_line_a_minute_and_a_file_none(
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock.now)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: watched)
-    state = SimpleNamespace(run=SimpleNamespace(key="attention/2/joint"), label_power=2.0)
+    state = SimpleNamespace(run=SimpleNamespace(key="attention/2/joint"), risk_unit=2.0)
     shown = progress.Progress("figA2b n=10 gram, training", 0)
     for second in range(1, 136):
         clock.now = float(second)
