@@ -33,6 +33,9 @@ rule figure:
         ),
         published=overlaid,
         told=lambda wildcards: drawing.told(CONFIG, wildcards.figure),
+        # for the report:
+        kind=lambda wildcards: figure(wildcards).kind,
+        note=lambda wildcards: figure(wildcards).note(CONFIG),
     shell:
         # on standard input, as it can be long
         "printf %s {params.told:q} | python {params.scripts:q}/figure.py"
