@@ -62,7 +62,7 @@ def make_runs(project: Project, setting: str, under: Path) -> list[list[str]]:
         point = {"n": int(n.removeprefix("n")), "seed": int(seeds.rpartition("-")[2])}
         rows = [curve.point | point for curve in config.settings[setting].curves]
         trained = dict(risk=1.0, risk_se=0.0, iterations=1, status="ok")
-        trained |= dict(selection_risk=1.0, tail_share=None)
+        trained |= dict(selection_risk=1.0, tail_share=None, descent_left=0.0)
         write_table(under / runs, [row | trained for row in rows], RUNS)
         values = dict(name="query", shape=[1], values=[0.0])
         write_table(under / parameters, [row | values for row in rows], PARAMETERS)

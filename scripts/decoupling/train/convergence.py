@@ -1,7 +1,7 @@
 """A test of whether training has ended: by how much a further search lowers the best seed's risk.
 
 A small gradient says little, because its size depends on the parameters' units. So L-BFGS goes on
-from the trained parameters for a few hundred steps, and what counts is the share of the risk that
+from the trained parameters for a hundred steps, and what counts is the share of the risk that
 it takes off. That share is a lower bound on what training has left: it does not see other minima.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from ..problem.streams import Stream
 from .state import TrainState
 
-STEPS = 300
+STEPS = 100
 LEAST = 1e-6  # share of the risk; L-BFGS stops at a step that takes off less
 
 
