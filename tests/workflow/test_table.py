@@ -73,7 +73,17 @@ def test_the_gate_is_known_before_training_starts(project: Project) -> None:
     started = re.findall(r"^(?:local)?rule (\w+):\n    input: (?!.*specs/one)", said, re.M)
     last = max(i for i, rule in enumerate(started) if rule == "fold_redrawn")
     assert last < started.index("train")
-    assert "Warning: mine" not in said
+    assert "predicted over measured" not in said
+
+
+def test_a_training_that_has_not_ended_is_warned_of(project: Project) -> None:
+    """Few iterations, as the table's largest share of a risk that a further search removes says."""
+    real = pd.read_parquet(project.path / "data/smoke/real/mine.parquet")
+    joint = real[(real.model == "attention") & (real.arm == "joint")]
+    left = joint.descent_left.max()
+    found = f"is up to {left / (1 - left):.1%} above where a further search ends (n = 1, 3)"
+    told = f"Warning: mine: the best of 2 seeds of attention, joint, {found}"
+    assert f"{told}; try more iterations" in (project.path / "said").read_text()
 
 
 def test_a_changed_table_reruns_all_that_depends_on_it_and_nothing_else(project: Project) -> None:
