@@ -98,7 +98,7 @@ def test_predictions_on_real_data_where_the_gate_holds():
     close = (good.normalized - good.measured).abs() <= 2 * good.measured_se
     counts = close.groupby(good.model).agg(["sum", "count"])
     assert "at {} of {} points".format(*counts.loc["reduced"]) in README
-    assert "{} of {} for attention with heads".format(*counts.loc["attention"]) in README
+    assert "for attention at {} of {} with heads".format(*counts.loc["attention"]) in README
 
 
 def test_predictions_of_attention_without_heads_where_the_gate_holds():
@@ -106,7 +106,7 @@ def test_predictions_of_attention_without_heads_where_the_gate_holds():
     rows = real[(real.model == "attention") & (real.arm != "joint_heads")]
     within = ((rows.normalized - rows.measured).abs() <= 2 * rows.measured_se).sum()
     assert f"only {within} of its {len(rows)} points without heads agree" in FINDINGS
-    assert f"with heads, and {within} of {len(rows)} without." in README
+    assert f"with heads, and {within} of {len(rows)} without heads." in README
 
 
 def test_distance_of_the_means():

@@ -277,7 +277,7 @@ def softmax(data: Any) -> Rows:
 
 @TABLES.add(
     "table | gate | agree, Gaussian x | agree, measured x | worst from theory, measured x"
-    " | all attention agrees, measured x"
+    " | agree, all attention, measured x"
     " | gain of joint, reduced | gain of joint, attention | share by one prompt, reduced"
 )
 def real(data: Any) -> Rows:
